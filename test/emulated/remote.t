@@ -13,6 +13,15 @@ $+ print(len(k['trials']) > 1, *{t['verdict'] for t in k['trials']} - {'faster',
 # Records name the processor there, and are used for it here.
 $ weft compile -q tune.mlir -t arm:v8 --tuning tune.tuning --tuned-for generic
 
+# Or by what it executes, under an emulator here: the same number in every run, so twice the same is found.
+$ weft tune tune.mlir --assume 'm == 6' --budget 20m --timeout 60s --remote "$REMOTE" --score "$SCORE" --json -q -o counted.tuning > counted.json
+$ python3 -c "
+$+ import json; d = json.load(open('counted.json')); k, = d['kernels']; size, = d['sizes']
+$+ print(d['records'] == d['tuned'] <= 1, k['untried'], len(k['trials']) > 1, *{t['verdict'] for t in k['trials']} - {'faster', 'not faster'})
+$+ print(d['tuned'] == 0 or size['tuned_score'] < size['estimated_score'])"
+| True 0 True
+| True
+
 # A level that it does not have is refused before anything is compiled.
 $ weft tune tune.mlir -t arm:v8.2 --remote "$REMOTE"
 ! error: the remote '{*}' (aarch64) lacks 'fullfp16', which arm:v8.2 needs

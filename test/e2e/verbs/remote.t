@@ -108,6 +108,48 @@ $ weft tune two.mlir --remote env --timeout 0s
 ! error: '--timeout' must be more than 0 and at most 24h
 ? 2
 
+# A program says what a call costs, instead of the remote's clock. A candidate that it says nothing of, crashes at or hangs at costs itself only.
+$ cat > score.py <<'END'
+$+ import re, sys, time, zipfile
+$+ code, names = open(sys.argv[1], "rb").read(), zipfile.ZipFile(sys.argv[2]).namelist()
+$+ if b"weft_k_product_" in code: sys.exit("no counters")
+$+ if b"_block200_" in code: time.sleep(600)
+$+ print(names, "fast" if b"_rows4_" in code else 99 if b"_rows6_" in code else 100, sep="\n")
+$+ END
+$ weft tune tune.mlir --dim m=24 --budget 20m --timeout 3s --remote "sh fake one-kernel" --score "python3 score.py" > out 2> err; cut -d '|' -f 4- tune.tuning; rm tune.tuning; sort err
+|  {*} | contraction rows=6 | m=24 | threads=1 | 1.0 %
+|   1 kernels, 1 of them with choices; a call takes 2.50 ms, score 100 at m=24
+|   m=24: 100 -> 99 of a call's score
+|   next: weft compile tune.mlir -t arm:v8 --tuned-for 'generic' --tuning tune.tuning
+|   remote    generic, arm:v8
+|   round 1: {*}
+| ...
+| tune.tuning  1 record, 1 of this run
+$ grep -o "1 kernel otherwise, failed: .*" err | sort -u
+| 1 kernel otherwise, failed: '--score python3 score.py' ended with exit code 1, with 'no counters'
+| 1 kernel otherwise, failed: '--score python3 score.py' printed 'fast', which is no number above 0
+| 1 kernel otherwise, failed: '--score python3 score.py' takes more than {*} s
+$ weft tune tune.mlir --dim m=24 --remote "sh fake one-kernel" --score "echo -1 #" -q
+! error: as estimated, the model cannot be timed: '--score echo -1 #' printed '-1', which is no number above 0
+? 4
+$ weft tune tune.mlir --dim m=24 --remote "sh fake one-kernel" --score "no-such-command" -q
+! error: as estimated, the model cannot be timed: '--score no-such-command' ended with exit code 127, with '{*}not found'
+? 4
+$ weft tune tune.mlir --dim m=24 --remote "sh fake one-kernel" --score "kill -9 \$\$ #" -q
+! error: as estimated, the model cannot be timed: '--score kill -9 {*} #' was killed by signal 9
+? 4
+$ weft tune tune.mlir --dim m=24 --budget 3s --remote "sh fake one-kernel" --score "sleep 600 #" -q
+! error: as estimated, the model cannot be timed: '--score sleep 600 #' takes more than 3.00 s
+? 4
+$ weft tune tune.mlir --remote "sh fake one-kernel" --score " "
+! error: --score names no command
+!   hint: such as --score 'python3 count.py'
+? 2
+$ weft tune tune.mlir --score "echo 1"
+! error: '--score' has no effect without '--remote'
+! {*}
+? 2
+
 # Another weft of this machine: what it measures is used here without a word.
 $ weft tune tune.mlir --assume 'm == 1' --budget 20m --remote env --json -q > there.json && weft targets --json -q > here.json
 $ python3 -c "

@@ -136,6 +136,12 @@ std::string printCount(double count) {
   return scaled(count, 1000, units, 7);
 }
 
+std::string printScore(double score) {
+  char text[40];
+  snprintf(text, sizeof text, "%.12g", score);
+  return text;
+}
+
 std::string printSeconds(double seconds) {
   static const char *const units[] = {" us", " ms", " s"};
   if (seconds < 1e-6) {

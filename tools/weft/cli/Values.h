@@ -45,6 +45,9 @@ std::string printBytes(double bytes);
 /// Three digits and k, M, G or T: "21.2 G". Small whole numbers stay as they are.
 std::string printCount(double count);
 
+/// As it was given, in up to 12 digits: "59925856", "0.25".
+std::string printScore(double score);
+
 /// "31.4 ms", "840 us".
 std::string printSeconds(double seconds);
 

@@ -10,6 +10,7 @@
 #include "tools/weft/compile_verbs/CompilerCommands.h"
 #include "tools/weft/model/ModelImport.h"
 #include "tools/weft/tune/RemoteTrials.h"
+#include "tools/weft/tune/ScoredTrials.h"
 #include "tools/weft/tune/TuneSearch.h"
 
 #include <algorithm>
@@ -111,6 +112,10 @@ private:
     if (options.value("remote").find_first_not_of(" \t") == std::string::npos)
       return Failure{ExitWrongUsage, "--remote names no command", "such as --remote 'ssh board'",
                      ""};
+    if (options.has("score") &&
+        options.value("score").find_first_not_of(" \t") == std::string::npos)
+      return Failure{ExitWrongUsage, "--score names no command",
+                     "such as --score 'python3 count.py'", ""};
     Result<std::unique_ptr<RemoteTrials>> remote =
         RemoteTrials::connect(options.value("remote"), *silence, console);
     if (!remote)
@@ -121,7 +126,21 @@ private:
     compile.target = *target;
     trials = std::move(*remote);
     console.say("  remote    " + trials->processor() + ", " + compile.target);
+    return options.has("score") ? letScore(*silence) : Done{};
+  }
+
+  /// A command says what candidates cost, not the remote's clock.
+  Result<Done> letScore(double patience) {
+    Result<TemporaryFolder> folder = TemporaryFolder::create();
+    if (!folder)
+      return folder.failure();
+    trials = std::make_unique<ScoredTrials>(
+        std::move(trials), ScoreCommand(options.value("score"), *folder), *folder, patience);
     return Done{};
+  }
+
+  std::string printCost(double cost) const {
+    return options.has("score") ? printScore(cost) : printSeconds(cost);
   }
 
   Result<Done> store(const TuneSearch &search) {
@@ -195,8 +214,9 @@ private:
       console.result(table.text());
     for (size_t size = 0; size < search.whole().size(); ++size)
       console.say("  " + (search.sizes()[size] == "-" ? "" : search.sizes()[size] + ": ") +
-                  printSeconds(search.whole()[size].estimated) + " -> " +
-                  printSeconds(search.whole()[size].tuned) + " a call");
+                  printCost(search.whole()[size].estimated) + " -> " +
+                  printCost(search.whole()[size].tuned) +
+                  (options.has("score") ? " of a call's score" : " a call"));
     if (untried)
       console.say("  the budget left " + std::to_string(untried) + " alternatives untried");
     console.say(output + "  " + std::to_string(kept) + (kept == 1 ? " record, " : " records, ") +
@@ -218,8 +238,10 @@ private:
     for (size_t size = 0; size < search.sizes().size(); ++size) {
       json.object().field("size", search.sizes()[size]);
       if (size < search.whole().size())
-        json.field("estimated_seconds", search.whole()[size].estimated)
-            .field("tuned_seconds", search.whole()[size].tuned);
+        json.field(options.has("score") ? "estimated_score" : "estimated_seconds",
+                   search.whole()[size].estimated)
+            .field(options.has("score") ? "tuned_score" : "tuned_seconds",
+                   search.whole()[size].tuned);
       json.end();
     }
     json.end().array("kernels");

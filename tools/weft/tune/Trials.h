@@ -20,6 +20,8 @@ public:
   virtual ~Candidate() = default;
   virtual const Artifact &artifact() const = 0;
   virtual const TimedSamples &samples(size_t size) const = 0;
+  /// What calls cost, less being better: seconds, unless something else judges.
+  virtual std::vector<double> costs(size_t size) const { return samples(size).whole; }
   /// Of the latest trial in which it was not the base of another one.
   virtual Result<std::vector<HostTensor>> outputs(size_t size) const = 0;
   /// Seconds that a turn over all sizes takes.
@@ -36,6 +38,10 @@ public:
   virtual ~Trials() = default;
   /// As records name it.
   virtual std::string processor() const = 0;
+  /// Whether a trial says what each kernel takes. Else calls are compared, and one kernel is changed at a time.
+  virtual bool knowsKernels() const { return true; }
+  /// Percent, that less has to be less by and that more at some size is too much.
+  virtual double leastGain() const { return 2; }
   /// The file may be written anew afterwards. `setup` outlives the candidate.
   virtual Result<std::unique_ptr<Candidate>> open(const std::string &path,
                                                   const TimedSetup &setup) = 0;

@@ -15,8 +15,6 @@
 namespace weft::cli {
 namespace {
 
-constexpr double kLeastGain = 2;      ///< percent
-constexpr double kMostLoss = 2;       ///< percent, at any size
 constexpr double kLeastShare = 0.005; ///< of the time: what takes less is not tried
 constexpr double kOutputTolerance =
     1e-3; ///< sums may be rounded in another order, a fault is larger
@@ -100,6 +98,7 @@ Result<Done> TuneSearch::prepare() {
   console.say("  " + std::to_string(rows.size()) + " kernels, " + std::to_string(all.size()) +
               " of them with choices; a call takes " +
               printSeconds(medianOf(estimated->samples(0).whole)) +
+              (trials.knowsKernels() ? "" : ", score " + printScore(estimated->costs(0)[0])) +
               (sizeTexts[0] == "-" ? "" : " at " + sizeTexts[0]));
   return Done{};
 }
@@ -284,19 +283,34 @@ Result<Done> TuneSearch::improve(std::set<std::string> &active) {
     budgetEnded |= most > 0;
   }
   for (size_t i = 0; i < most; ++i) {
-    budgetEnded |= !hasTimeFor(2);
     Changes changed;
     for (TunedKernel &kernel : all)
-      if (const std::vector<Alternative> &list = lists[kernel.key]; i < list.size()) {
+      if (const std::vector<Alternative> &list = lists[kernel.key]; i < list.size())
         changed[kernel.key] = list[i];
-        kernel.untried += budgetEnded;
-      }
-    if (budgetEnded)
-      continue;
-    if (Result<Done> done = tryRound(changed); !done)
-      return done;
+    for (const Changes &round : roundsOf(changed))
+      if (Result<Done> done = tryInTime(round); !done)
+        return done;
   }
   settle(active, seen);
+  return Done{};
+}
+
+/// All at once where a trial says what each kernel takes.
+std::vector<TuneSearch::Changes> TuneSearch::roundsOf(const Changes &changed) const {
+  if (trials.knowsKernels())
+    return {changed};
+  std::vector<Changes> rounds;
+  for (const auto &change : changed)
+    rounds.push_back({change});
+  return rounds;
+}
+
+Result<Done> TuneSearch::tryInTime(const Changes &changed) {
+  budgetEnded |= !hasTimeFor(2);
+  if (!budgetEnded)
+    return tryRound(changed);
+  for (TunedKernel &kernel : all)
+    kernel.untried += changed.count(kernel.key);
   return Done{};
 }
 
@@ -331,16 +345,9 @@ Result<Done> TuneSearch::tryHalves(const Changes &changed, const std::string &fa
   if (isOne)
     return Done{};
   auto middle = std::next(changed.begin(), static_cast<ptrdiff_t>(changed.size() / 2));
-  for (const Changes &half : {Changes(changed.begin(), middle), Changes(middle, changed.end())}) {
-    budgetEnded |= !hasTimeFor(2);
-    if (!budgetEnded) {
-      if (Result<Done> done = tryRound(half); !done)
-        return done;
-      continue;
-    }
-    for (TunedKernel &kernel : all)
-      kernel.untried += half.count(kernel.key);
-  }
+  for (const Changes &half : {Changes(changed.begin(), middle), Changes(middle, changed.end())})
+    if (Result<Done> done = tryInTime(half); !done)
+      return done;
   return Done{};
 }
 
@@ -382,6 +389,7 @@ void TuneSearch::settle(std::set<std::string> &active, const std::map<std::strin
     if (!fastest)
       continue;
     kernel.picks = fastest->picks;
+    kernel.gain = 100 - (100 - kernel.gain) * (100 - fastest->gain) / 100;
     settled[kernel.key].insert(fastest->choice);
     active.insert(kernel.key);
   }
@@ -393,17 +401,20 @@ TuneSearch::Judgement TuneSearch::judge(const Candidate &base, const Candidate &
   int counted = 0;
   bool losesNowhere = true;
   for (size_t size = 0; size < setup.sizes.size(); ++size) {
-    const std::vector<double> &before = base.samples(size).kernels[kernel];
+    auto costs = [&](const Candidate &of) {
+      return trials.knowsKernels() ? of.samples(size).kernels[kernel] : of.costs(size);
+    };
+    std::vector<double> before = costs(base);
     if (!(medianOf(before) > 0))
       continue; // not called at this size
-    Gain gain = gainOf(before, other.samples(size).kernels[kernel]);
+    Gain gain = gainOf(before, costs(other));
     logarithm += std::log(std::max(1e-9, 1 - gain.percent / 100));
     noise = std::max(noise, gain.noise);
-    losesNowhere &= gain.percent >= -kMostLoss;
+    losesNowhere &= gain.percent >= -trials.leastGain();
     ++counted;
   }
   double gain = counted ? 100 * (1 - std::exp(logarithm / counted)) : 0;
-  return {gain, losesNowhere && gain > std::max(kLeastGain, noise)};
+  return {gain, losesNowhere && gain > std::max(trials.leastGain(), noise)};
 }
 
 std::string TuneSearch::differenceOf(const Candidate &other) const {
@@ -466,18 +477,18 @@ bool TuneSearch::dropWhatDoesNotHold(const Candidate &tuned) {
   bool isSlower = false;
   wholes.clear();
   for (size_t size = 0; size < setup.sizes.size(); ++size) {
-    double before = medianOf(estimated->samples(size).whole),
-           after = medianOf(tuned.samples(size).whole);
+    double before = medianOf(estimated->costs(size)), after = medianOf(tuned.costs(size));
     wholes.push_back({before, after});
     logarithm += std::log(after / before);
-    isSlower |= after > before * (1 + kMostLoss / 100);
+    isSlower |= after > before * (1 + trials.leastGain() / 100);
   }
   isSlower |= logarithm > 0;
   for (TunedKernel &kernel : all) {
     if (kernel.picks.empty())
       continue;
     Judgement judgement = judge(*estimated, tuned, rows[kernel.key]);
-    kernel.gain = judgement.gain;
+    if (trials.knowsKernels())
+      kernel.gain = judgement.gain;
     if (judgement.isFaster && !isSlower)
       continue;
     kernel.picks = {};

@@ -37,7 +37,8 @@ struct TunedKernel {
   std::vector<TuneTrial> trials;
   unsigned untried = 0; ///< alternatives that the budget left
   Picks picks;          ///< what is best; empty: as estimated
-  double gain = 0;      ///< percent, over all sizes, in the closing comparison
+  /// Percent, over all sizes, in the closing comparison; where only calls are compared, of a call, in the kernel's own trials.
+  double gain = 0;
   bool dropped =
       false; ///< what was faster alone was not when all picks were compared with the estimates
 };
@@ -62,7 +63,7 @@ public:
   const std::vector<std::string> &sizes() const { return sizeTexts; }
   /// What records name as their target.
   const std::string &scope() const { return recordScope; }
-  /// What a call takes as estimated and with all picks, by size; empty while nothing is faster.
+  /// What a call costs as estimated and with all picks, by size; empty while nothing is faster.
   struct Whole {
     double estimated, tuned;
   };
@@ -92,6 +93,8 @@ private:
   /// Tries everything that is not settled of the active kernels; those that got faster stay active.
   Result<Done> improve(std::set<std::string> &active);
   using Changes = std::map<std::string, Alternative>; ///< by key
+  std::vector<Changes> roundsOf(const Changes &changed) const;
+  Result<Done> tryInTime(const Changes &changed);
   Result<Done> tryRound(const Changes &changed);
   /// Kernels of which one keeps the others from being timed: halves of them are tried apart, down to that one.
   Result<Done> tryHalves(const Changes &changed, const std::string &failed);
