@@ -34,7 +34,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def differs(answer, reference, asked):
     answer = answer.reshape(reference.shape)
     if asked.precision() != "f32":
-        return not cases.judge(answer, reference, asked.network(), asked.precision())["right"]
+        judged = cases.judge(answer, reference, asked.network(), asked.precision())
+        print(f"{asked}: cosine {judged['cosine']:.4f}", flush=True)
+        return not judged["right"]
     return not np.abs(answer - reference).max() <= ERROR * np.abs(reference).max()
 
 
@@ -46,7 +48,7 @@ class Inputs:
 
     @staticmethod
     def of(asked, folder):
-        path = f"{folder}/{asked.model}.onnx"
+        path = os.path.abspath(f"{folder}/{asked.model}.onnx")
         return Inputs(path, cases.inputs(asked.network(), asked.case)[0],
                       onnx.load(path, load_external_data=False).graph.output[0].name)
 
@@ -61,11 +63,11 @@ class Peers:
         """What a call executes, and the answer."""
         work = self.counter.folder.name
         np.savez(f"{work}/feed.npz", **inputs.feed)
-        root = f"{self.folder}/root-{processor}"
-        command = [EMULATOR[0], "-cpu", PROCESSORS[processor], "-L", root, "-E", f"PYTHONPATH={self.folder}/site", "-plugin",
+        root = os.path.abspath(f"{self.folder}/root-{processor}")
+        command = [EMULATOR[0], "-cpu", PROCESSORS[processor], "-L", root, "-E", f"PYTHONPATH={os.path.abspath(self.folder)}/site", "-plugin",
                    f"{self.counter.plugin},out={work}/counts.json", f"{root}/usr/bin/python3.11", f"{HERE}/peer.py", engine, inputs.model,
                    f"{work}/feed.npz", inputs.output, str(self.calls), f"{work}/answer.npy"]
-        run = subprocess.run(command, capture_output=True, text=True)
+        run = subprocess.run(command, capture_output=True, text=True, cwd=work)  # converters leave files behind
         if run.returncode:
             raise RuntimeError(f"{engine}: exit {run.returncode}: {(run.stderr or run.stdout).strip().splitlines()[-1:]}")
         with open(f"{work}/counts.json", encoding="utf-8") as file:
@@ -101,7 +103,9 @@ def count_peers(options, counter, asked, inputs):
             continue
         reference = answer if reference is None else reference
         if differs(answer, reference, asked):
-            print(f"{asked}: {engine} answers otherwise than the first peer", file=sys.stderr)
+            error = np.abs(answer.reshape(reference.shape) - reference).max() / np.abs(reference).max()
+            print(f"{asked}: {engine} answers otherwise than the first peer, by {error:.1g} of the largest, in {sum(count['kinds'].values())}",
+                  file=sys.stderr)
             continue
         counted[engine] = count
     return counted, reference

@@ -25,7 +25,9 @@ public:
   int64_t steps(int64_t run) const override { return llvm::divideCeil(run, dot.group()); }
   llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
   bool leavesRegisters() const override {
-    return c.machine.holds(2 * mostRows(c.machine) + kBeside);
+    // Where products take lanes, what a load brings of each row stays, too.
+    int64_t runs = c.machine.laneRun() ? mostRows(c.machine) : 0;
+    return c.machine.holds(2 * (mostRows(c.machine) + dot.isShifted()) + runs + kBeside);
   }
   int64_t turns(const RowRuns &source) const override {
     return wholeGroups(source) / unroll(source);
