@@ -19,6 +19,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 FILES = ("transformers_models", "transformers_media", "transformers_more", "vision", "sequences", "indexing", "experts",
          "pyramids")
 EXPORTERS = ("dynamo", "torchscript")
+FIXED = "fixed"  # by the second of these, for the first sizes only
 ALL = {}
 
 

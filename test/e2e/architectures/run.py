@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Exports an architecture, compiles it once per exporter, and compares every shape with float64: run.py WEFT NAME WORK
+"""Exports an architecture, compiles it once per exporter, and compares every shape with float64: run.py WEFT NAME WORK [EXPORTER]
 
+'fixed' is the exporter for one size, whose models compute with what symbols would hide: masks, tables of positions, sizes.
 run.py --listed NAME... says whether these are all that the registry has.
 
 Exports and answers are kept in $WEFT_CACHE_DIR (default ~/.cache/weft), named after the hash of what makes them.
@@ -105,7 +106,7 @@ def compare(program, entry, exporter, folder, work):
     findings = compile_within_bounds(program, os.path.join(folder, "model.onnx"), artifact)
     if not os.path.exists(artifact):
         return findings
-    for index, at in enumerate(entry.sizes):
+    for index, at in enumerate(entry.sizes[:1] if exporter == registry.FIXED else entry.sizes):
         out = os.path.join(work, f"{entry.name}-{exporter}.npz")
         shape = ", ".join(f"{name} = {size}" for name, size in at.items())
         if failure := weft(program, "run", artifact, "--input", f"@{folder}/{index}-in.npz", "--output", out):
@@ -126,12 +127,12 @@ def refused():
     return {(name, exporter): reason.strip() for name, exporter, reason in lines}
 
 
-def main(program, name, work):
+def main(program, name, work, only=None):
     os.makedirs(work, exist_ok=True)
     os.makedirs(cache(), exist_ok=True)
     entry = described()[name]
     failures = 0
-    for exporter in entry.exporters:
+    for exporter in [only] if only else entry.exporters:
         reason = refused().get((name, exporter))
         findings = compare(program, entry, exporter, exported(entry, exporter), work)
         for finding in findings if not reason else []:
