@@ -99,7 +99,7 @@ void addPlan(Passes &passes, const PipelineOptions &options) {
     overlap.byPrice = options.fuseComm == FuseComm::Auto;
     overlap.links = llvm::join(options.links, ";");
     overlap.sizes = options.planSizes;
-    passes.push_back(createOverlapExchanges(overlap));
+    passes.push_back(createOverlapExchanges(overlap, options.chooser));
   }
   if (!options.chooser->isForDevice()) // whose launches follow each other without waiting
     passes.push_back(createFormRegions());

@@ -54,6 +54,9 @@ public:
     tuning.apply(specification, *own);
     return own->choose(specification);
   }
+  double operationsOfNanosecond(mlir::func::FuncOp specification) const override {
+    return own->operationsOfNanosecond(specification);
+  }
 
 private:
   std::shared_ptr<const KernelTarget> own;

@@ -6,8 +6,8 @@
 namespace weft {
 namespace {
 
-/// What a share more costs per step, of kernels that begin and end: six of them.
-constexpr double kStarts = 20000;
+/// What a share more costs per step, of kernels that begin and end: six of them. Measured on two ranks where there is little to compute: 29 us.
+constexpr double kStarts = 30000;
 constexpr double kWorthShares = 0.97; ///< less than measurements differ by is no reason
 
 } // namespace

@@ -105,15 +105,30 @@ private:
   SymValues values;
 };
 
-/// Of the launch, in the symbols of the program.
-SymExpr workOf(plan::LaunchOp launch) {
-  auto kernel =
-      launch->getParentOfType<ModuleOp>().lookupSymbol<plan::KernelOp>(launch.getKernel());
-  llvm::DenseMap<StringAttr, SymExpr> words;
-  for (auto [i, name] : llvm::enumerate(symbolsOf(kernel.specification()).getNames()))
-    words[name] = launch.getWords()[i];
-  return kernel.getWork()[0].substitute(words);
-}
+/// What kernels take, in nanoseconds.
+class KernelTimes {
+public:
+  KernelTimes(const Sizes &sizes, const KernelChooser *chooser) : sizes(sizes), chooser(chooser) {}
+
+  /// What is not an operation goes at the rate of all estimates.
+  double of(plan::LaunchOp launch) const {
+    auto kernel =
+        launch->getParentOfType<ModuleOp>().lookupSymbol<plan::KernelOp>(launch.getKernel());
+    func::FuncOp specification = kernel.specification();
+    llvm::DenseMap<StringAttr, SymExpr> words;
+    for (auto [i, name] : llvm::enumerate(symbolsOf(specification).getNames()))
+      words[name] = launch.getWords()[i];
+    double work = sizes.of(kernel.getWork()[0].substitute(words)),
+           operations = std::min(work, sizes.of(kernel.getFlops()[0].substitute(words))),
+           rate =
+               chooser ? chooser->operationsOfNanosecond(specification) : double(kWorkOfNanosecond);
+    return operations / rate + (work - operations) / double(kWorkOfNanosecond);
+  }
+
+private:
+  const Sizes &sizes;
+  const KernelChooser *chooser;
+};
 
 /// As the runtime cuts them (runtime/src/call/overlap_order.cpp), of `rows` of all ranks together.
 int64_t piecesOf(const OverlapCase &overlap, int64_t rows) {
@@ -137,16 +152,12 @@ OverlapCase caseOf(plan::ExchangeOp exchange, const Links &links, const Sizes &s
   return overlap;
 }
 
-double timeOf(plan::LaunchOp launch, const Sizes &sizes) {
-  return sizes.of(workOf(launch)) / double(kWorkOfNanosecond);
-}
-
 OverlapPrice priceOf(plan::ExchangeOp exchange, ArrayRef<plan::LaunchOp> launches,
-                     const Links &links, const Sizes &sizes) {
+                     const Links &links, const Sizes &sizes, const KernelTimes &times) {
   OverlapCase overlap = caseOf(exchange, links, sizes);
   for (plan::LaunchOp launch : launches) {
     overlap.pieces = piecesOf(overlap, int64_t(sizes.of((*launch.getRows())[0])));
-    overlap.product += timeOf(launch, sizes);
+    overlap.product += times.of(launch);
     for (Value input : launch.getInputs())
       if (auto weight = input.getDefiningOp<plan::WeightOp>())
         overlap.weights += sizes.of(bytesOf(cast<SymTensorType>(weight.getTensor())));
@@ -155,16 +166,20 @@ OverlapPrice priceOf(plan::ExchangeOp exchange, ArrayRef<plan::LaunchOp> launche
 }
 
 /// Whole, so no launch runs twice.
-OverlapPrice priceOf(const Beside &beside, const Links &links, const Sizes &sizes) {
+OverlapPrice priceOf(const Beside &beside, const Links &links, const Sizes &sizes,
+                     const KernelTimes &times) {
   OverlapCase overlap = caseOf(beside.exchange, links, sizes);
   double product = 0, sent = overlap.exchange + overlap.latency;
   for (plan::LaunchOp launch : beside.launches)
-    product += timeOf(launch, sizes);
+    product += times.of(launch);
   return {product + sent, overlap.isMemory ? product + sent : std::max(product, sent)};
 }
 
 struct OverlapExchangesPass : impl::OverlapExchangesBase<OverlapExchangesPass> {
   using impl::OverlapExchangesBase<OverlapExchangesPass>::OverlapExchangesBase;
+  OverlapExchangesPass(const OverlapExchangesOptions &options,
+                       std::shared_ptr<const KernelChooser> chooser)
+      : OverlapExchangesBase(options), chooser(std::move(chooser)) {}
 
   void runOnOperation() override {
     if (!meshOf(getOperation()))
@@ -178,6 +193,7 @@ struct OverlapExchangesPass : impl::OverlapExchangesBase<OverlapExchangesPass> {
         return signalPassFailure();
       }
     Sizes at(getOperation(), ArrayRef<std::string>(sizes));
+    KernelTimes times(at, chooser.get());
     SmallVector<plan::ExchangeOp> exchanges;
     getOperation()->walk([&](plan::ExchangeOp op) { exchanges.push_back(op); });
     for (plan::ExchangeOp exchange : exchanges) {
@@ -186,12 +202,12 @@ struct OverlapExchangesPass : impl::OverlapExchangesBase<OverlapExchangesPass> {
           gathers ? readersBehind(exchange) : writerBefore(exchange);
       if (launches.empty())
         continue;
-      if (isChosen(exchange, priceOf(exchange, launches, speeds, at)))
+      if (isChosen(exchange, priceOf(exchange, launches, speeds, at, times)))
         overlap(exchange, launches, gathers);
     }
     SmallVector<Beside> travelling = exchangesBeside(getOperation());
     for (const Beside &beside : llvm::reverse(travelling))
-      if (isChosen(beside.exchange, priceOf(beside, speeds, at)))
+      if (isChosen(beside.exchange, priceOf(beside, speeds, at, times)))
         goOnBeside(beside);
   }
 
@@ -202,7 +218,15 @@ private:
     exchange->setAttr(plan::kPricesAttr, Builder(&getContext()).getI64ArrayAttr(both));
     return !byPrice || price.pays();
   }
+
+  std::shared_ptr<const KernelChooser> chooser;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createOverlapExchanges(const OverlapExchangesOptions &options,
+                                             std::shared_ptr<const KernelChooser> chooser) {
+  return std::make_unique<OverlapExchangesPass>(options, std::move(chooser));
+}
+
 } // namespace weft

@@ -14,6 +14,10 @@ namespace weft {
 /// Without somebody to ask the pass fails.
 std::unique_ptr<mlir::Pass> createLowerToPlan(std::shared_ptr<const KernelChooser> chooser);
 
+/// Kernels take the time that `chooser` says of what they multiply with.
+std::unique_ptr<mlir::Pass> createOverlapExchanges(const OverlapExchangesOptions &options,
+                                                   std::shared_ptr<const KernelChooser> chooser);
+
 #define GEN_PASS_REGISTRATION
 #include "passes/plan/Passes.h.inc"
 } // namespace weft

@@ -12,6 +12,7 @@
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/cost/KernelChoice.h"
+#include "passes/cost/KernelWork.h"
 #include "targets/common/Decline.h"
 #include "targets/common/Effort.h"
 #include "targets/common/Picks.h"
@@ -94,6 +95,10 @@ public:
   virtual std::string join(llvm::ArrayRef<std::string> images) const { return ""; }
   /// How many products of bf16 are summed in f32 in the time of one of f32.
   virtual unsigned halfProductRate() const { return 1; }
+  /// See KernelChooser.
+  virtual double operationsOfNanosecond(mlir::func::FuncOp specification) const {
+    return double(kWorkOfNanosecond);
+  }
 };
 
 } // namespace weft

@@ -32,6 +32,25 @@ inline llvm::StringRef nameOf(Unit unit) {
   llvm_unreachable("all units are above");
 }
 
+/// How many products take the time of one of f32, in the vectors of the same processor or its tiles.
+inline unsigned productsOf(Unit unit) {
+  switch (unit) {
+  case Unit::Reals:
+    return 1;
+  case Unit::HalfPairs:
+  case Unit::ShortPairs:
+    return 2;
+  case Unit::ByteQuads:
+    return 4;
+  case Unit::ByteMatrices:
+  case Unit::HalfTiles: // of whole products: of operands in registers twice that
+    return 8;
+  case Unit::ByteTiles:
+    return 16;
+  }
+  llvm_unreachable("all units are above");
+}
+
 } // namespace weft
 
 #endif // WEFT_TARGETS_COMMON_UNIT_H

@@ -51,8 +51,13 @@ public:
   }
 
   unsigned halfProductRate() const override {
-    const unsigned ofTiles = 8; // of whole products: of operands in registers twice that
-    return level.machine.tiles() ? ofTiles : level.machine.addsHalfProducts() ? 2 : 1;
+    return productsOf(level.machine.tiles()              ? Unit::HalfTiles
+                      : level.machine.addsHalfProducts() ? Unit::HalfPairs
+                                                         : Unit::Reals);
+  }
+
+  double operationsOfNanosecond(func::FuncOp specification) const override {
+    return level.machine.operationsOfNanosecond() * productsOf(unit(specification));
   }
 
 private:

@@ -128,23 +128,23 @@ private:
 const VectorMachine &x86Machine(llvm::StringRef level) {
   const TileRows fewProducts{6, {6, 4, 3}}, fewFilters{6, {6, 4, 2}}, many{14, {14, 10, 7}};
   const VectorMachine::Traits avx512{16, 32,    true, true,  many, {13, {13, 9, 6}},
-                                     0,  false, true, false, true};
+                                     0,  false, true, false, true, /*operationsOfNanosecond=*/128};
   const VectorMachine::Traits avx2{8, 16,    true, true,  fewProducts, fewFilters,
                                    0, false, true, false, true};
   static const SseMachine v2({4, 16, false, false, fewProducts, fewFilters}, kNeverMasked,
                              "llvm.x86.sse2.pmadd.wd"),
       v3(avx2, 32, "llvm.x86.avx2.pmadd.wd"),
       v3vnni(avx2, 32, "llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.vpdpbusd.256");
-  // Processors with tiles multiply pairs of bf16 in vectors at half the rate of f32.
+  // Processors with tiles multiply pairs of bf16 in vectors at half the rate of f32, and have two whole units for vectors of f32.
+  VectorMachine::Traits withTiles = avx512;
+  withTiles.operationsOfNanosecond = 224;
   static const Avx512Machine v4(avx512, {}), vnni(avx512, {true}), bf16(avx512, {true, true}),
-      amx(avx512, {true, false, true});
-  if (level == "v2")
-    return v2;
-  if (level == "v3")
-    return v3;
-  if (level == "v3+vnni")
-    return v3vnni;
-  return level == "v4" ? v4 : level == "v4+vnni" ? vnni : level == "v4+bf16" ? bf16 : amx;
+      amx(withTiles, {true, false, true});
+  const SseMachine &wide = level == "v4"        ? v4
+                           : level == "v4+vnni" ? vnni
+                           : level == "v4+bf16" ? bf16
+                                                : amx;
+  return level == "v2" ? v2 : level == "v3" ? v3 : level == "v3+vnni" ? v3vnni : wide;
 }
 
 } // namespace weft

@@ -9,6 +9,12 @@ using namespace mlir;
 
 namespace weft {
 
+double VectorMachine::operationsOfNanosecond() const {
+  if (traits.operationsOfNanosecond > 0)
+    return traits.operationsOfNanosecond;
+  return 3.5 * traits.lanes * (traits.hasFma ? 4 : 2);
+}
+
 Value VectorMachine::multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) const {
   return b.create<vector::FMAOp>(x, y, sum);
 }

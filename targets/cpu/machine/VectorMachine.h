@@ -54,6 +54,8 @@ public:
     bool permutesHalves = false;
     /// Floats of 16 bits become f32 in other units than those that multiply, and so beside products.
     bool convertsBeside = false;
+    /// Additions and multiplications of f32 of a nanosecond by the slowest usual processors that have it. 0: as two whole vectors of a cycle give, at 3.5 GHz.
+    double operationsOfNanosecond = 0;
   };
   /// Where what is fetched ahead shall wait.
   enum class Cache { First, Second };
@@ -70,6 +72,8 @@ public:
   /// Whether the larger or smaller of two floats is an instruction that gives nan when one of them is.
   bool keepsNanInExtremes() const { return traits.keepsNan; }
   bool hasHalves() const { return traits.hasHalves; }
+  /// Of f32, by one core: for prices, which no clock has seen.
+  double operationsOfNanosecond() const;
   bool clearsForNothing() const { return traits.clearsForNothing; }
   bool convertsBeside() const { return traits.convertsBeside; }
   const TileRows &productRows() const { return traits.productRows; }
