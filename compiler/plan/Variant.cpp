@@ -40,6 +40,13 @@ static StringRef layoutOf(Value buffer) {
   return weight ? weight.getLayout() : StringRef();
 }
 
+/// Whether a kernel's argument is of this type where its symbols are those words.
+static bool isTypeHere(SymTensorType type, SymTensorType argument, const SymMap &here) {
+  return type.getElementType() == argument.getElementType() &&
+         llvm::equal(type.getDims(), argument.getDims(),
+                     [&](SymExpr have, SymExpr want) { return have == want.substitute(here); });
+}
+
 /// What a launch says of its kernel that is not as the code of `choice` needs it; null when nothing is.
 static const char *wrongIn(plan::LaunchOp launch, plan::KernelOp kernel,
                            const KernelChoice &choice) {
@@ -58,9 +65,15 @@ static const char *wrongIn(plan::LaunchOp launch, plan::KernelOp kernel,
        (*rows)[1] != tiles->tiles.substitute(here) || *launch.getRowsOf() != tiles->argument ||
        int64_t(*launch.getLeast()) != tiles->least || int64_t(launch.getHeight()) != tiles->height))
     return "rows";
-  for (auto [input, layout] : llvm::zip_equal(launch.getInputs(), choice.layouts)) {
+  for (auto [input, layout, argument] : llvm::zip_equal(
+           launch.getInputs(), choice.layouts, kernel.specification().getArgumentTypes())) {
     if (layout.str() != layoutOf(input))
       return "layouts of weights";
+    // Packed it is by the sizes that the kernel knows.
+    auto weight = input.getDefiningOp<plan::WeightOp>();
+    if (weight && !layout.isRows() &&
+        !isTypeHere(cast<SymTensorType>(weight.getTensor()), cast<SymTensorType>(argument), here))
+      return "sizes of weights";
   }
   return nullptr;
 }

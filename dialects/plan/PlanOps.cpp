@@ -104,10 +104,38 @@ SymExpr WeightOp::partNumber() {
   return number;
 }
 
+/// R5
+static LogicalResult verifyConstant(WeightOp op) {
+  SymTensorType whole = op.wholeType();
+  auto dims = whole.getConstantDims();
+  if (!dims)
+    return op.emitOpError("is of ") << whole << ", whose sizes are no numbers";
+  int64_t count = std::accumulate(dims->begin(), dims->end(), int64_t(1), std::multiplies<>());
+  Type number = numberType(whole.getElementType());
+  auto refuse = [&](auto type) {
+    return op.emitOpError("is of ") << whole << ", but its constant is of " << type;
+  };
+  if (auto elements = dyn_cast<ElementsAttr>(op.getValue()))
+    return elements.getNumElements() == count && elements.getElementType() == number
+               ? success()
+               : refuse(elements.getShapedType());
+  auto name = dyn_cast<FlatSymbolRefAttr>(op.getValue());
+  auto weight =
+      name ? SymbolTable::lookupNearestSymbolFrom<weft::WeightOp>(op, name) : weft::WeightOp();
+  if (!weight) // declared, or not, where it is stored
+    return success();
+  auto type = cast<SymTensorType>(weight.getType());
+  bool isIt =
+      type.getElements() == whole.getElements() && type.getElementType() == whole.getElementType();
+  return isIt ? success() : refuse(type);
+}
+
 LogicalResult WeightOp::verify() {
   std::optional<WeightLayout> layout = WeightLayout::parse(getLayout());
   if (!layout) // R1
     return emitOpError("asks for layout '") << getLayout() << "', which does not exist";
+  if (failed(verifyConstant(*this)))
+    return failure();
   auto refuseDepth = [&] { // R3
     return emitOpError("asks for layout '")
            << getLayout() << "', but is no part of panels with " << layout->depth << " rows";
@@ -280,8 +308,11 @@ LogicalResult ExchangeOp::verify() {
     return emitOpError("holds one collective of the argument of its region");
   if (getSent() == getReceived())
     return emitOpError("gives and gets in the same buffer");
-  if (failed(verifyBeside(*this)))
-    return failure();
+  return verifyBeside(*this);
+}
+
+/// What asks the collective, which has been verified now.
+LogicalResult ExchangeOp::verifyRegions() {
   auto weight = getSent().getDefiningOp<WeightOp>();
   return weight && !weight.getLayout().empty() ? verifyPacked(*this, weight) : success();
 }
@@ -314,7 +345,8 @@ SmallVector<LaunchOp> OverlapOp::launches() {
   return llvm::to_vector(getBody().getOps<LaunchOp>());
 }
 
-LogicalResult OverlapOp::verify() {
+/// Asks what its operations are, which have been verified now.
+LogicalResult OverlapOp::verifyRegions() {
   Block &block = getBody().front();
   bool isFirst = !block.empty() && isa<ExchangeOp>(block.front()),
        isLast = !block.empty() && isa<ExchangeOp>(block.back());

@@ -105,6 +105,7 @@ def Plan_WeightOp : Plan_Op<"weight"> {
     (R3) A layout with the rows of a whole is that of a part, which is a range of these.
     (R4) Where ranks have parts of several sizes, which are symbols of the tensor, `size` is that of the largest, the first ones, and parts are
     ranges of the whole.
+    (R5) The sizes of the whole are numbers, and the constant has as many elements, of its type.
 
     ```mlir
     %0 = plan.weight @w as "panels<32>" : !weft.tensor<[384, 1536], f32>
@@ -263,6 +264,7 @@ def Plan_ExchangeOp : Plan_Op<"exchange", [Weft_HostInterface, Plan_Access<["rea
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sent `->` $received (`node` $node^)? (`beside` $beside^)? attr-dict-with-keyword $body";
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::weft::CollectiveOpInterface collective();
   }];
@@ -310,7 +312,7 @@ def Plan_OverlapOp : Plan_Op<"overlap", [Weft_HostInterface, SingleBlock, NoTerm
   }];
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "attr-dict-with-keyword $body";
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ExchangeOp exchange();
     /// Whether launches are behind the exchange.

@@ -51,6 +51,39 @@ plan.func @main() {
 
 // -----
 
+// (R5) of plan.weight
+plan.func @main() {
+  // expected-error @+1 {{is of '!weft.tensor<[4, 3], f32>', but its constant is of 'tensor<2x4xf32>'}}
+  %0 = plan.weight dense<1.0> : tensor<2x4xf32> as "" : !weft.tensor<[4, 3], f32>
+  plan.return
+}
+
+// -----
+
+plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n>} {
+  // expected-error @+1 {{is of '!weft.tensor<[n, 4], f32>', whose sizes are no numbers}}
+  %0 = plan.weight dense<1.0> : tensor<2x4xf32> as "panels<8>" : !weft.tensor<[n, 4], f32>
+  plan.return
+}
+
+// -----
+
+// (R1) of plan.exchange, which what is around it does not ask before
+plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n>} {
+  %0 = plan.input 0
+  %1 = plan.memory host [4*n]
+  plan.overlap {
+    // expected-error @+1 {{holds one collective of the argument of its region}}
+    plan.exchange %0 -> %1 {
+    ^bb0(%own: !weft.tensor<[n], f32>):
+    }
+    plan.launch @k(%1) -> (%0) [n] units [n] grain [1] scratch [0] rows [n, n] least 1 of 0
+  }
+  plan.return
+}
+
+// -----
+
 // (R2) of plan.weight
 plan.func @main() {
   // expected-error @+1 {{has no parts of size [4, 3] in '!weft.tensor<[4, 4], f32>'}}
