@@ -160,7 +160,8 @@ KEEP int32_t who_run(weft_frame_v1 *frame) {
   return 0;
 }
 
-/* unpaired(way i64) -> done i64: as no compiler writes it, ends an exchange that was not begun (0), or begins one that the function does not have. */
+/* unpaired(way i64) -> done i64: as no compiler writes it, ends an exchange that was not begun (0), or begins one that the function does not have (1) or
+ * that goes on already (2). */
 KEEP int32_t unpaired_bind(const weft_tensor_t *in, int64_t *values) {
   values[0] = 0;
   return 0;
@@ -168,9 +169,10 @@ KEEP int32_t unpaired_bind(const weft_tensor_t *in, int64_t *values) {
 
 KEEP int32_t unpaired_run(weft_frame_v1 *frame) {
   int64_t words[9] = {0};
-  if (*(const int64_t *)frame->in[0].data == 0)
+  int64_t way = *(const int64_t *)frame->in[0].data;
+  if (way == 0)
     frame->host->exchange_end(frame, 0, words);
-  else
+  for (int64_t i = 0; i < way; ++i)
     frame->host->exchange_begin(frame, 0, words);
   *(int64_t *)frame->out[0].data = 1;
   return 0;

@@ -1,12 +1,15 @@
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <random>
 #include <thread>
+#include <unistd.h>
 
 #include "runtime/src/call/context.h"
 #include "runtime/src/cpu/queue.h"
 #include "test/runtime/fixture.h"
+#include "weft/group.h"
 
 using namespace weft_test;
 
@@ -401,6 +404,61 @@ TEST_CASE("code that ends what it did not begin, or begins what there is not, is
     REQUIRE(text_of(r.err).find(said[way]) != std::string::npos);
   }
   REQUIRE(who(r, 4) == std::vector<int64_t>{1000, 0, 0, 0}); // the context goes on
+}
+
+namespace {
+/// A function for two ranks, whose one exchange is an all_reduce of nothing.
+bytes unpaired_file() {
+  sample s = make_sample();
+  auto &all = s.description.functions;
+  auto found =
+      std::find_if(all.begin(), all.end(), [](const function &f) { return f.name == "unpaired"; });
+  s.description.functions = {*found};
+  make_ranked(s.description, 1, 2);
+  s.description.functions[0].rank_symbols = {UINT32_MAX, UINT32_MAX};
+  s.description.functions[0].traffic = {constant(0)};
+  return s.seal();
+}
+
+/// What a call says on each of two ranks that are threads.
+std::vector<std::string> said_by_ranks(const opened &o, int64_t way) {
+  std::string rendezvous = "weft-context-test-" + std::to_string(getpid());
+  std::vector<std::string> said(2);
+  std::vector<std::thread> ranks;
+  for (int32_t rank = 0; rank < 2; ++rank)
+    ranks.emplace_back([&, rank] {
+      weft_error_t err = WEFT_ERROR_INIT;
+      weft_group_options_t options = {sizeof options,     rank,   2, 0, "threads",
+                                      rendezvous.c_str(), nullptr};
+      weft_group_t *group = nullptr;
+      weft_context_t *context = nullptr;
+      weft_status_t status = weft_group_open(nullptr, &options, &group, &err);
+      weft_context_options_t own = {sizeof own, 1, -1, 0};
+      own.group = group;
+      status = status ? status : weft_context_create(o.module, &own, &context, &err);
+      array<int64_t> in(WEFT_I64, {}, way), out(WEFT_I64, {});
+      if (!status)
+        weft_call(context, "unpaired", &in.tensor, 1, &out.tensor, 1, &err);
+      said[size_t(rank)] = text_of(err);
+      weft_context_release(context);
+      weft_group_release(group);
+    });
+  for (std::thread &rank : ranks)
+    rank.join();
+  return said;
+}
+} // namespace
+
+TEST_CASE("code that begins an exchange which goes on already, or ends what it did not begin, is "
+          "refused on every rank") {
+  opened o(unpaired_file());
+  REQUIRE(o.status == WEFT_OK);
+  for (int64_t way : {2, 0, 2})
+    for (const std::string &said : said_by_ranks(o, way)) {
+      INFO(way << ": " << said);
+      CHECK(said.find("W0511") != std::string::npos);
+      CHECK(said.find("its code began or ended collective 0 out of turn") != std::string::npos);
+    }
 }
 
 TEST_CASE("a running call can be cancelled, and a second caller is told that it runs") {
