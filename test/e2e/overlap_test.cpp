@@ -27,7 +27,7 @@ std::string tensor(const std::string &dims) { return "!weft.tensor<[" + dims + "
 /// A program of tokens of `width` elements, whose products have names.
 class Tokens {
 public:
-  /// `element`: of weights, f32, integers in blocks of 32, or "computed", f32 that the program computes.
+  /// `element`: of weights, f32, integers in blocks of 32, "computed", f32 that the program computes, or "bytes", by which rows of bytes are multiplied.
   explicit Tokens(int width, std::string element = "f32")
       : width(width), element(std::move(element)) {}
 
@@ -43,6 +43,8 @@ public:
 
   /// %name is %from times a weight, and the node's name, too.
   void multiply(const std::string &name, const std::string &from, int in, int out) {
+    if (element == "bytes")
+      return multiplyBytes(name, from, in, out);
     bool isStored = element == "f32", isComputed = element == "computed";
     Constant weight{"f32", {in, out}}, stored{isComputed ? "f32" : element, {in, out}},
         scale{"f32", {in / 32, out}};
@@ -63,6 +65,31 @@ public:
          {rows(in), weight.type()}, rows(out));
     line(name, "reshape %" + name + "_out to [b, s, " + std::to_string(out) + "]", {rows(out)},
          all(out), " loc(\"" + name + "\")");
+  }
+
+  /// The same; %from is rounded to bytes of at most 64.
+  void multiplyBytes(const std::string &name, const std::string &from, int in, int out) {
+    Constant weight{"i8", {in, out}};
+    auto rows = [](int elements, const char *type) {
+      return "!weft.tensor<[b*s, " + std::to_string(elements) + "], " + type + ">";
+    };
+    std::string scale = tensor(""), zero = "!weft.tensor<[], ui8>",
+                all = "!weft.tensor<[b, s, " + std::to_string(in) + "], ui8>";
+    text += "  %" + name + "_scale = weft.fill 0.25 : f32 -> " + scale + "\n";
+    text += "  %" + name + "_zero = weft.fill 0 : ui8 -> " + zero + "\n";
+    text += "  %" + name + "_weight = " + weight.text(unsigned(out + name.size())) + "\n";
+    line(name + "_bytes", "quantize %" + from + ", %" + name + "_scale, %" + name + "_zero",
+         {this->all(in), scale, zero}, all);
+    line(name + "_in", "reshape %" + name + "_bytes to [b*s, " + std::to_string(in) + "]", {all},
+         rows(in, "ui8"));
+    line(name + "_sums",
+         "contract \"m k, k n -> m n\" %" + name + "_in, %" + name + "_weight accumulate i32",
+         {rows(in, "ui8"), weight.type()}, rows(out, "i32"));
+    line(name + "_real", "convert %" + name + "_sums to f32", {rows(out, "i32")}, rows(out, "f32"));
+    line(name + "_out", "mul %" + name + "_real, %" + name + "_scale", {rows(out, "f32"), scale},
+         rows(out, "f32"));
+    line(name, "reshape %" + name + "_out to [b, s, " + std::to_string(out) + "]",
+         {rows(out, "f32")}, this->all(out), " loc(\"" + name + "\")");
   }
 
   /// %name is %from times a weight, and tokens stay apart.
@@ -229,12 +256,16 @@ void compareBits(const Program &program, int ranks, const CompileOptions &always
 void compare(const Program &program, bool splitsTokens, std::optional<size_t> overlaps,
              const std::function<void(CompileOptions &)> &change = {}) {
   const auto &[text, width] = program;
-  for (int ranks : {2, 3, 4, 8}) {
+  for (int ranks : {1, 2, 3, 4, 8}) {
     CompileOptions always = optionsFor(ranks, splitsTokens, FuseComm::Always),
                    never = optionsFor(ranks, splitsTokens, FuseComm::Never);
     for (CompileOptions *options : {&always, &never})
       if (change)
         change(*options);
+    if (ranks == 1) { // there is nothing to exchange
+      CHECK(planOf(text, always) == planOf(text, never));
+      continue;
+    }
     if (ranks == 2 && overlaps) {
       CHECK(countOf(planOf(text, always), "plan.overlap") == *overlaps);
       CHECK(countOf(planOf(text, never), "plan.overlap") == 0);
@@ -285,6 +316,12 @@ TEST_CASE("weights of 4 bits that are several blocks", "[bits]") {
           [](CompileOptions &o) { o.numerics.roundActivations = true; });
 }
 
+TEST_CASE("rows and weights of bytes", "[bits]") {
+  Program program = pair(64, 256, "bytes");
+  compare(program, true, 2);
+  compare(program, false, 1);
+}
+
 TEST_CASE("products of two values, by any rows", "[bits]") {
   compare(pair(64, 256, "computed"), true, 2);
   compare(pair(130, 96, "computed"), false, 1);
@@ -302,6 +339,39 @@ TEST_CASE("products of tiles, by any rows", "[bits]") {
     CHECK(countOf(plan, "tile_contraction") > 0);
     compare(program, true, std::nullopt, toHalves);
   }
+}
+
+namespace {
+
+/// Nanoseconds that gathering, over a link that takes no time, and the product behind it are said to take.
+double priceOfProduct(const Program &program, const std::string &target,
+                      const std::function<void(CompileOptions &)> &change = {}) {
+  CompileOptions options = optionsFor(2, true, FuseComm::Auto);
+  options.target = target; // planned, not run
+  options.links = {"1000GB/s,1ns"};
+  options.planSizes = {{"b", 1}, {"s", 4096}};
+  if (change)
+    change(options);
+  std::string plan = planOf(program.text, options), mark = "plan.prices = [";
+  size_t at = plan.find(mark);
+  REQUIRE(at != std::string::npos);
+  return std::stod(plan.substr(at + mark.size()));
+}
+
+} // namespace
+
+TEST_CASE("a product is priced by what multiplies") {
+  Program program = pair(512, 4096);
+  auto toHalves = [](CompileOptions &o) { o.numerics.compute = "bf16"; };
+  double reals = priceOfProduct(program, "x86:v4"),
+         halves = priceOfProduct(program, "x86:v4+bf16", toHalves),
+         bytes = priceOfProduct(pair(512, 4096, "bytes"), "x86:v4+vnni");
+  CHECK(priceOfProduct(program, "x86:v2") > 3 * reals);
+  CHECK(priceOfProduct(program, "x86:v4+amx") < 0.7 * reals);
+  // Rows and results are moved at one rate, whatever multiplies them.
+  CHECK((halves > 0.5 * reals && halves < 0.6 * reals));
+  CHECK((bytes > 0.25 * reals && bytes < 0.4 * reals));
+  CHECK(priceOfProduct(program, "x86:v4+amx", toHalves) < 0.25 * reals);
 }
 
 TEST_CASE("blocks of keys and values travel while a ring attends to others", "[bits]") {
@@ -362,22 +432,23 @@ void wait() {
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
 }
 
-/// Makes what a rank will receive from others no numbers: whoever reads it before it is there gets none either. All is f32.
+/// Makes what a rank will receive from others no numbers (integers of ones): whoever reads it before it is there gets such ones.
 void spoil(weft_link_t *link, const weft_collective_t &c) {
   int32_t rank, world;
   weft_threads_transport.place(link, &rank, &world);
-  if (c.element != WEFT_F32 || c.send == c.receive)
+  int64_t bytes = weft_element_bits(c.element) / 8;
+  if (c.send == c.receive)
     return;
-  float *to = static_cast<float *>(c.receive);
+  char *to = static_cast<char *>(c.receive);
   for (int32_t from = 0; from < world; ++from) {
     if (weft_combines(c) || (from == rank && c.is_placed))
       continue;
     weft_view_t view = weft_received(c, world, from, rank);
     for (int64_t block = 0; block < view.blocks; ++block)
-      std::fill_n(to + view.at + block * view.stride, view.run, NAN);
+      memset(to + (view.at + block * view.stride) * bytes, 0xff, size_t(view.run * bytes));
   }
   int64_t sums = weft_combines(c) ? weft_view_size(weft_sent(c, world, rank, rank)) : 0;
-  std::fill_n(to, sums, NAN);
+  memset(to, 0xff, size_t(sums * bytes));
 }
 
 /// Threads that begin and go on with collectives late, at random.
@@ -426,9 +497,32 @@ static void compareLate(std::initializer_list<int> numbersOfRanks, int turns) {
   }
 }
 
+/// With weights of 16 bits, of 4 by rows that are rounded to bytes, and of bytes.
+static void compareLateOfOthers(std::initializer_list<int> numbersOfRanks, int turns) {
+  for (int ranks : numbersOfRanks)
+    for (std::string element : {"bf16", "i4", "bytes"}) {
+      CompileOptions options[] = {optionsFor(ranks, true, FuseComm::Always),
+                                  optionsFor(ranks, true, FuseComm::Never)};
+      for (CompileOptions &each : options) {
+        each.numerics.weights = element == "bf16" ? element : "";
+        each.numerics.roundActivations = element == "i4";
+      }
+      compareLate(pair(64, 256, element == "bf16" ? "f32" : element), ranks, options[0], options[1],
+                  turns);
+    }
+}
+
 TEST_CASE("nothing is read before it is there, whoever is late") { compareLate({2, 3}, 75); }
+
+TEST_CASE("nothing is read before it is there, whatever weights are", "[bits]") {
+  compareLateOfOthers({3}, 20);
+}
 
 // Sleeping for the most part.
 TEST_CASE("nothing is read before it is there, a thousand times", "[.long]") {
   compareLate({2, 3, 4, 8}, 1000);
+}
+
+TEST_CASE("nothing is read before it is there, whatever weights are, a thousand times", "[.long]") {
+  compareLateOfOthers({2, 3, 4, 8}, 1000);
 }
