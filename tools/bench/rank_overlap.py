@@ -4,6 +4,8 @@ Products of transformers as a rank of two has them: what is gathered times half 
 is set so that an exchange takes 0.25, 0.5 and 1 of the product's time; without one an exchange is a copy in memory. Beside both forms stands the product
 alone, on both ranks at once. E = 1 - (fused - product) / (unfused - product) is the part of an exchange that is hidden. What docs/overlap.md says that the fused
 step takes, of the product's time as it was measured and the link's numbers, stands beside it.
+"Whole parts" is what a rank's part as one piece gives: the other's rows travel beside one half of the product, as blocks of a ring do; what is scattered
+is then not added.
 """
 import json
 import os
@@ -22,7 +24,7 @@ LATENCY = 5e-6
 MOST_PIECES, LEAST_ROWS, LEAST_ROWS_OF_SUM = 8, 16, 64  # of runtime/include/weft/artifact.h
 WEIGHT_BYTES_OF_SECOND = 192e9  # that a run of tiles reads again
 SPREAD = 1.2  # a sample this much above the fastest met somebody else
-WAYS = {"product": "never", "unfused": "never", "fused": "always"}
+WAYS = {"product": "never", "unfused": "never", "fused": "always", "parts": "always"}
 MARKS = "<!-- begin of tools/bench/ranks overlap -->\n", "<!-- end -->\n"
 
 
@@ -32,10 +34,8 @@ def tensor(*dims):
 
 def program(kind, rows, columns):
     """The text of one rank's program: m rows of its own, 2*m of all. `kind` None: without an exchange."""
-    import numpy as np
-    values = (np.random.default_rng(1).uniform(-1, 1, (rows, columns)) / rows ** 0.5).astype(np.float32)
     given, whole, weight, made = (tensor("m" if kind == "gather" else "2*m", rows), tensor("2*m", rows), tensor(rows, columns), tensor("2*m", columns))
-    lines = [f'%w = weft.constant dense<"0x{values.tobytes().hex().upper()}"> : tensor<{rows}x{columns}xf32> -> {weight}']
+    lines = [constant(rows, columns)]
     read, result = "x", "p"
     if kind == "gather":
         lines.append(f"%a = weft.all_gather %x dim 0 to [2*m] over<tp = 2> : ({given}) -> {whole}")
@@ -44,8 +44,34 @@ def program(kind, rows, columns):
     if kind == "scatter":
         result, of_all, made = "y", made, tensor("m", columns)
         lines.append(f"%y = weft.reduce_scatter sum %p dim 0 over<tp = 2> : ({of_all}) -> {made}")
-    body = "".join(f"  {line}\n" for line in [*lines, f"return %{result} : {made}"])
-    return (f'func.func @main(%x: {given} {{weft.name = "x"}}) -> ({made} {{weft.name = "y"}})\n'
+    return function([("x", given)], [*lines, f"return %{result} : {made}"], [made])
+
+
+def program_of_parts(kind, rows, columns):
+    """The same product, of which the half that the other rank's rows are for is computed when all of these have come, or before they are sent."""
+    given, weight, made = tensor("m", rows), tensor(rows, columns), tensor("m", columns)
+    multiply = lambda name, read: f'%{name} = weft.contract "m k, k n -> m n" %{read}, %w accumulate f32 : ({given}, {weight}) -> {made}'
+    send = lambda name, what, of: f"%{name} = weft.permute %{what} by 1 over<tp = 2> : ({of}) -> {of}"
+    lines = [constant(rows, columns)]
+    if kind == "gather":
+        lines += [send("o", "x", given), multiply("p", "x"), multiply("q", "o"), f"return %p, %q : {made}, {made}"]
+        return function([("x", given)], lines, [made, made])
+    # Both are results: added by the second product, what comes would be waited for in front of it.
+    lines += [multiply("o", "a"), send("q", "o", made), multiply("p", "x"), f"return %p, %q : {made}, {made}"]
+    return function([("x", given), ("a", given)], lines, [made, made])
+
+
+def constant(rows, columns):
+    import numpy as np
+    values = (np.random.default_rng(1).uniform(-1, 1, (rows, columns)) / rows ** 0.5).astype(np.float32)
+    return f'%w = weft.constant dense<"0x{values.tobytes().hex().upper()}"> : tensor<{rows}x{columns}xf32> -> {tensor(rows, columns)}'
+
+
+def function(inputs, lines, results):
+    given = ", ".join(f'%{name}: {type} {{weft.name = "{name}"}}' for name, type in inputs)
+    made = ", ".join(f'{type} {{weft.name = "y{i}"}}' for i, type in enumerate(results))
+    body = "".join(f"  {line}\n" for line in lines)
+    return (f"func.func @main({given}) -> ({made})\n"
             f'    attributes {{weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<m, rank_tp : "rank_tp <= 1">}} {{\n{body}}}\n')
 
 
@@ -57,7 +83,7 @@ def compiled(product, folder):
         text = os.path.join(folder, way + ".mlir")
         made[way] = text[:-4] + "weft"
         with open(text, "w") as file:
-            file.write(program(None if way == "product" else kind, rows, columns))
+            file.write(program_of_parts(kind, rows, columns) if way == "parts" else program(None if way == "product" else kind, rows, columns))
         rank_models.weft("compile", "-q", text, "-o", made[way], "--fuse-comm", fuse)
     return made
 
@@ -84,8 +110,8 @@ def measure_cell(product, made, rows, part, options):
     for turn in range(options.rounds):
         for way in list(WAYS)[::-1] if turn % 2 else WAYS:
             samples[way].append(seconds(made[way], rows, link))
-    alone, unfused, fused = (typical(samples[way]) for way in WAYS)
-    row = dict(product=product, exchange=kind, rows=rows, part=part, link=link, exchange_seconds=exchange, product_seconds=alone, unfused_seconds=unfused, fused_seconds=fused,
+    alone, unfused, fused, parts = (typical(samples[way]) for way in WAYS)
+    row = dict(product=product, exchange=kind, rows=rows, part=part, link=link, exchange_seconds=exchange, product_seconds=alone, unfused_seconds=unfused, fused_seconds=fused, parts_seconds=parts,
                exposed_seconds=fused - alone, hidden=1 - (fused - alone) / (unfused - alone) if part else None, samples=samples)
     print(line(row), flush=True)
     return row
@@ -114,17 +140,17 @@ def predicted(row):
 
 
 def line(row):
-    alone, unfused, fused = (row[way + "_seconds"] for way in WAYS)
+    alone, unfused, fused, parts = (row.get(way + "_seconds") for way in WAYS)
     part, hidden = row["part"], row["hidden"]
     # What an exchange may still cost: of its own time with a link, of the unfused step without one.
     share = f"{(fused - alone) / row['exchange_seconds']:.2f}" if part else "-"
     cells = [row["product"], row["exchange"], row["rows"], part or "no link", f"{1e3 * alone:.2f}", f"{1e3 * unfused:.2f}", f"{1e3 * fused:.2f}",
-             f"{1e3 * predicted(row):.2f}" if part else "-", f"{fused / unfused:.2f}", f"{1e3 * row['exposed_seconds']:.2f}", share, f"{hidden:.2f}" if part else "-"]
+             f"{1e3 * parts:.2f}" if parts else "-", f"{1e3 * predicted(row):.2f}" if part else "-", f"{fused / unfused:.2f}", f"{1e3 * row['exposed_seconds']:.2f}", share, f"{hidden:.2f}" if part else "-"]
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def table(rows):
-    names = ["product", "exchange", "M", "exchange / product", "product ms", "unfused ms", "fused ms", "predicted ms", "fused / unfused", "exposed ms", "exposed / exchange", "E"]
+    names = ["product", "exchange", "M", "exchange / product", "product ms", "unfused ms", "fused ms", "whole parts ms", "predicted ms", "fused / unfused", "exposed ms", "exposed / exchange", "E"]
     return "\n".join(["| " + " | ".join(names) + " |", "|---" * len(names) + "|", *map(line, rows)]) + "\n"
 
 
