@@ -118,12 +118,13 @@ private:
 
   /// What the ONNX file cannot say is not looked for.
   Result<void> exceptUnwritable() {
-    llvm::Expected<std::vector<std::string>> why = refusedByOnnx(module, layers, options.onnxFile);
+    llvm::Expected<OnnxRefusals> why = refusedByOnnx(module, layers, options.onnxFile);
     if (!why)
       return quantizeError("W0326", llvm::toString(why.takeError()));
     for (size_t i = 0; i < layers.size(); ++i)
-      if (stays[i].empty() && !(*why)[i].empty())
-        stays[i] = "its node " + (*why)[i];
+      if (stays[i].empty() && !why->layers[i].empty())
+        stays[i] = "its node " + why->layers[i];
+    notEverywhere = std::move(why->everywhere);
     leaveTables("tables are not written into ONNX files");
     return {};
   }
@@ -185,8 +186,11 @@ private:
         decision.layers.push_back(layer);
         allHaveRows &= layers[layer].hasRows;
       }
-    // An ONNX file is written node by node, and what is to stay in f32 reads no bytes.
-    bool canBeEverywhere = options.onnxFile.empty() && decision.layers.size() == edge.layers.size();
+    // What is to stay in f32 reads no bytes, and an ONNX file may not say it.
+    bool canBeEverywhere = decision.layers.size() == edge.layers.size() &&
+                           llvm::all_of(edge.layers, [&](size_t layer) {
+                             return notEverywhere.empty() || notEverywhere[layer].empty();
+                           });
     llvm::erase_if(choices, [&](const EdgeChoice &c) {
       return (!allHaveRows && c.choice.form == LayerChoice::Rows) ||
              (!canBeEverywhere && c.choice.everywhere);
@@ -403,6 +407,8 @@ private:
   std::vector<Operation *> inRegions;  ///< layers that stay as they are
   std::vector<std::string> tableStays; ///< as `stays`
   std::vector<std::string> stays;      ///< by layer why it stays in f32 whatever it saves, or empty
+  std::vector<std::string> notEverywhere; ///< by layer what keeps an ONNX file from rounding its
+                                          ///< input for others, or empty; none without such a file
   std::vector<std::pair<double, double>> ranges; ///< of what edges' layers read, by decision
   std::vector<Decision> decisions;
 };

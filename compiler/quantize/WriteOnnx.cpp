@@ -3,6 +3,9 @@
 //   before   y = MatMul(x, w)
 //   after    y = MatMul(DequantizeLinear(QuantizeLinear(x)), DequantizeLinear(bytes))
 //
+// Where the input is rounded for what else reads it, too, those nodes read what is restored as
+// well.
+//
 // The form that other engines compute in integers. Everything else in the file stays as it is, but
 // what nothing reads.
 //===------------------------------------------------------------------------------------------===//
@@ -18,6 +21,7 @@
 #include "compiler/reduce/WriteProgram.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cstring>
+#include <set>
 
 using namespace mlir;
 
@@ -99,9 +103,28 @@ OnnxDraftNode reading(const OnnxDraftNode &node, const std::string &x, const std
   return OnnxDraft::nodeOf(OnnxPart(node.part.field, "", out.bytes));
 }
 
+/// The node with another name for each of its inputs that is `from`.
+OnnxDraftNode renamed(const OnnxDraftNode &node, const std::string &from, const std::string &to) {
+  WireOutput out;
+  StringRef message = node.part.content();
+  WireCursor cursor(ArrayRef<char>(message.data(), message.size()));
+  for (WireField field; cursor.next(field);)
+    if (field.number == NodeInput && StringRef(field.bytes.data(), field.bytes.size()) == from)
+      out.text(NodeInput, to);
+    else
+      out.raw(StringRef(field.start, size_t(cursor.position() - field.start)));
+  return OnnxDraft::nodeOf(OnnxPart(node.part.field, "", out.bytes));
+}
+
 class QdqWriter {
 public:
-  QdqWriter(OnnxDraft &draft, const Module &module) : draft(draft), module(module) {}
+  QdqWriter(OnnxDraft &draft, const Module &module, const std::vector<IntegerLayer> &layers)
+      : draft(draft), module(module) {
+    for (const IntegerLayer &layer : layers) {
+      operations.insert(layer.op);
+      names.insert(nodeNameOf(layer.op));
+    }
+  }
 
   /// Of a layer in integers. An error where ONNX, or this writer, cannot say what the line does.
   llvm::Error add(const StrategyLine &line, const IntegerLayer &layer) {
@@ -111,15 +134,40 @@ public:
                        "cannot say");
     if (line.form == StrategyLine::Blocks)
       return readError("layer '" + name + "' has a weight in blocks, which QDQ files cannot say");
-    if (line.form == StrategyLine::Everywhere)
-      return readError("layer '" + name +
-                       "' reads what is rounded for other nodes, too, which is " +
-                       "not written into ONNX files");
     size_t at = 0;
     if (std::optional<std::string> why = find(layer, at))
       return readError("node '" + name + "' " + *why);
+    bool isEverywhere = line.form == StrategyLine::Everywhere;
+    const std::string x = draft.nodes[at].inputs[0], own = ownNames(at);
+    if (isEverywhere) {
+      if (std::optional<std::string> why = otherReader(layer, at))
+        return readError("node '" + name + "' " + *why);
+      if (done.insert(x).second)
+        for (size_t reader : readersOf(x))
+          draft.nodes[reader] = renamed(draft.nodes[reader], x, own + "restored");
+      at += insertAll(behind(x), roundedInput(own, x, line));
+    }
     insert(at, line, layer, weightOf(layer));
     return llvm::Error::success();
+  }
+
+  /// Why what else reads the input cannot read it rounded: nodes of the file that do are those of
+  /// the program's operators that do, unless nodes in between stand for nothing there.
+  std::optional<std::string> otherReader(const IntegerLayer &layer, size_t at) const {
+    const std::string &x = draft.nodes[at].inputs[0];
+    std::set<std::string> ofProgram, ofFile;
+    for (Operation *user : layer.input.getUsers())
+      if (!operations.contains(user) && !user->hasTrait<OpTrait::ReturnLike>())
+        ofProgram.insert(nodeNameOf(user));
+    std::vector<size_t> readers = readersOf(x);
+    for (size_t reader : readers)
+      ofFile.insert(textOf(draft.nodes[reader].part.content(), NodeName));
+    bool isCaptured = llvm::any_of(draft.nodes, [&](const OnnxDraftNode &node) {
+      return llvm::is_contained(node.captured, x);
+    });
+    if (isCaptured || ofProgram != ofFile || ofFile.size() != readers.size())
+      return "reads what other nodes read in another form, which cannot be rounded for them";
+    return std::nullopt;
   }
 
   /// The position of a layer's node, or what it is or does that keeps it from being written.
@@ -144,6 +192,41 @@ public:
   }
 
 private:
+  std::string ownNames(size_t at) const { return draft.nodes[at].outputs[0] + "/weft/"; }
+
+  /// Nodes that read a value and are no layers.
+  std::vector<size_t> readersOf(const std::string &value) const {
+    std::vector<size_t> readers;
+    for (auto [i, node] : llvm::enumerate(draft.nodes))
+      if (llvm::is_contained(node.inputs, value) &&
+          !names.count(textOf(node.part.content(), NodeName)))
+        readers.push_back(i);
+    return readers;
+  }
+
+  /// The position behind the node that computes a value; the first for what none does.
+  size_t behind(const std::string &value) const {
+    for (auto [i, node] : llvm::enumerate(draft.nodes))
+      if (llvm::is_contained(node.outputs, value))
+        return i + 1;
+    return 0;
+  }
+
+  size_t insertAll(size_t at, const std::vector<OnnxDraftNode> &made) {
+    draft.nodes.insert(draft.nodes.begin() + ptrdiff_t(at), made.begin(), made.end());
+    return made.size();
+  }
+
+  /// Bytes that stand for a value, and what they are restored to.
+  std::vector<OnnxDraftNode> roundedInput(const std::string &own, const std::string &x,
+                                          const StrategyLine &line) {
+    draft.initializers.push_back(tensorOf<float>(own + "scale", F32, {}, {line.scale}));
+    draft.initializers.push_back(tensorOf<uint8_t>(own + "zero", U8, {}, {uint8_t(line.zero)}));
+    return {
+        nodeOf("QuantizeLinear", {x, own + "scale", own + "zero"}, own + "bytes"),
+        nodeOf("DequantizeLinear", {own + "bytes", own + "scale", own + "zero"}, own + "restored")};
+  }
+
   std::vector<float> weightOf(const IntegerLayer &layer) const {
     return floatsOf(layer.weight, [&](StringRef each) { return module.get().weightBytes(each); });
   }
@@ -177,7 +260,7 @@ private:
   void insert(size_t at, const StrategyLine &line, const IntegerLayer &layer,
               ArrayRef<float> weight) {
     OnnxDraftNode node = draft.nodes[at];
-    std::string own = node.outputs[0] + "/weft/", x = node.inputs[0];
+    std::string own = ownNames(at), x = node.inputs[0];
     std::vector<OnnxDraftNode> made;
     if (!line.factors.empty()) {
       std::vector<float> inverse;
@@ -189,11 +272,8 @@ private:
       made.push_back(nodeOf("Mul", {x, own + "inverse"}, own + "equalised"));
       x = own + "equalised";
     }
-    draft.initializers.push_back(tensorOf<float>(own + "scale", F32, {}, {line.scale}));
-    draft.initializers.push_back(tensorOf<uint8_t>(own + "zero", U8, {}, {uint8_t(line.zero)}));
-    made.push_back(nodeOf("QuantizeLinear", {x, own + "scale", own + "zero"}, own + "bytes"));
-    made.push_back(
-        nodeOf("DequantizeLinear", {own + "bytes", own + "scale", own + "zero"}, own + "restored"));
+    if (line.form != StrategyLine::Everywhere) // which has it already, in front of all who read it
+      llvm::append_range(made, roundedInput(own, x, line));
     ByteWeight rounded = roundWeight(layer, weight, line.factors);
     int64_t columns = int64_t(rounded.scales.size());
     auto dims = *cast<SymTensorType>(layer.weight.getResult().getType()).getConstantDims();
@@ -206,11 +286,14 @@ private:
                           {own + "weight_bytes", own + "weight_scale", own + "weight_zero"},
                           own + "weight", layer.column));
     draft.nodes[at] = reading(node, own + "restored", own + "weight");
-    draft.nodes.insert(draft.nodes.begin() + ptrdiff_t(at), made.begin(), made.end());
+    insertAll(at, made);
   }
 
   OnnxDraft &draft;
   const Module &module;
+  llvm::SmallPtrSet<Operation *, 32> operations; ///< all layers
+  std::set<std::string> names;                   ///< of their nodes
+  std::set<std::string> done;                    ///< what is rounded for all who read it
 };
 
 llvm::Expected<OnnxDraft> draftOf(const std::string &model) {
@@ -230,7 +313,7 @@ llvm::Error writeQdq(const Module &module, const std::string &strategy, const st
     return draft.takeError();
   Result<func::FuncOp> function = calledFunction(module);
   std::vector<IntegerLayer> layers = integerLayers(*function);
-  QdqWriter writer(*draft, module);
+  QdqWriter writer(*draft, module, layers);
   for (const StrategyLine &line : *lines)
     if (line.form == StrategyLine::Bytes)
       return readError("table '" + line.node + "' in bytes is not written into ONNX files");
@@ -244,17 +327,20 @@ llvm::Error writeQdq(const Module &module, const std::string &strategy, const st
 
 } // namespace
 
-llvm::Expected<std::vector<std::string>> refusedByOnnx(const Module &module,
-                                                       const std::vector<IntegerLayer> &layers,
-                                                       const std::string &model) {
+llvm::Expected<OnnxRefusals> refusedByOnnx(const Module &module,
+                                           const std::vector<IntegerLayer> &layers,
+                                           const std::string &model) {
   llvm::Expected<OnnxDraft> draft = draftOf(model);
   if (!draft)
     return draft.takeError();
-  QdqWriter writer(*draft, module);
-  std::vector<std::string> why;
-  size_t at = 0;
-  for (const IntegerLayer &layer : layers)
-    why.push_back(writer.find(layer, at).value_or(""));
+  QdqWriter writer(*draft, module, layers);
+  OnnxRefusals why;
+  for (const IntegerLayer &layer : layers) {
+    size_t at = 0;
+    why.layers.push_back(writer.find(layer, at).value_or(""));
+    why.everywhere.push_back(why.layers.back().empty() ? writer.otherReader(layer, at).value_or("")
+                                                       : why.layers.back());
+  }
   return why;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Quantises an ONNX file into one that other engines run: qdq.py WEFT WORK
 
-A convolution, and products with a relu between them, one of them a Gemm. ONNX Runtime loads what is written, and is as near to the f32
+A convolution, and products with a relu between them, one of them a Gemm; one reads what is added to its result, which may be rounded for both. ONNX Runtime loads what is written, and is as near to the f32
 model as Weft's artifact of the same strategy; what is not quantised, names and metadata stay. A product whose weight the file does not have
 as it is multiplied is not looked for.
 """
@@ -30,7 +30,8 @@ def make_model(path, chance):
         helper.make_node("MatMul", ["p", "first"], ["h"], "/first/MatMul"),
         helper.make_node("Relu", ["h"], ["a"], "/second/Relu"),
         helper.make_node("MatMul", ["a", "second"], ["s"], "/second/MatMul"),
-        helper.make_node("ReduceMean", ["s"], ["m"], "/mean/ReduceMean", axes=[1], keepdims=0),
+        helper.make_node("Add", ["a", "s"], ["sum"], "/second/Add"),
+        helper.make_node("ReduceMean", ["sum"], ["m"], "/mean/ReduceMean", axes=[1], keepdims=0),
         helper.make_node("Gemm", ["m", "third", "offset"], ["g"], "/third/Gemm", transB=1, alpha=2.0),
         helper.make_node("Transpose", ["fourth"], ["turned"], "/turned/Transpose", perm=[1, 0]),
         helper.make_node("MatMul", ["g", "turned"], ["y"], "/fourth/MatMul"),
@@ -38,7 +39,7 @@ def make_model(path, chance):
     graph = helper.make_graph(
         nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 8, "h", 64])],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 24])],
-        [weight("filter", 32, 8, 3, 3), weight("bias", 32), weight("first", 64, 256), weight("second", 256, 32), weight("third", 48, 32),
+        [weight("filter", 32, 8, 3, 3), weight("bias", 32), weight("first", 64, 256), weight("second", 256, 256), weight("third", 48, 256),
          weight("offset", 48), weight("fourth", 24, 48)])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="someone")
     model.ir_version = 8
@@ -95,7 +96,12 @@ def main(weft, work):
     with open("all.strategy", "w") as file:
         file.writelines(" | ".join(line) + "\n" for line in lines)
     run(weft, "quantize", "plain.onnx", "--strategy", "all.strategy", "--apply", "-o", "all.onnx", "-o", "all.weft")
-    for name in ("found", "all"):
+    sums = [[*line[:4], "everywhere scale=0.0078125 zero=0", "-"] if line[2] == "/second/MatMul" else line for line in lines]
+    with open("sums.strategy", "w") as file:
+        file.writelines(" | ".join(line) + "\n" for line in sums)
+    run(weft, "quantize", "plain.onnx", "--strategy", "sums.strategy", "--apply", "-o", "sums.onnx", "-o", "sums.weft")
+    check_sums()
+    for name in ("found", "all", "sums"):
         for x in calls[::7]:
             theirs, ours = check(weft, "plain.onnx", name, x)
             print(f"{name}: ONNX Runtime {theirs:.5f}, Weft {ours:.5f}")
@@ -116,6 +122,16 @@ def main(weft, work):
     said = run(weft, "quantize", "plain.onnx", "--strategy", "all.strategy", "--apply", "-o", "no.onnx", "-o", "no.weft", code=1)
     if "no.weft" not in said or os.path.exists("no.onnx"):
         sys.exit(f"WRONG: {said}")
+
+
+def check_sums():
+    """The sum reads what the product reads: one node rounds, and it stands in front of both."""
+    model = onnx.load("sums.onnx")
+    onnx.checker.check_model(model)
+    nodes = {node.name: node for node in model.graph.node}
+    added, product = nodes["/second/Add"].input[0], nodes["/second/MatMul"].input[0]
+    if added != product or nodes[added].op_type != "DequantizeLinear" or nodes[added].input[0] not in nodes:
+        sys.exit(f"WRONG: the sum reads {added}, the product {product}")
 
 
 def refuse(weft, lines, node, form, why):
