@@ -84,6 +84,11 @@ void addGraph(Passes &passes, const PipelineOptions &options) {
 
 void addFuse(Passes &passes, const PipelineOptions &options) {
   passes.push_back(createDecomposeComposites(options.chooser));
+  if (!options.chooser->isForDevice()) {
+    TabulateBytesOptions tabulate;
+    tabulate.atOnce = options.chooser->looksUpBytes();
+    passes.push_back(createTabulateBytes(options.weight, tabulate));
+  }
   FormKernelsOptions form;
   form.explain = options.explain;
   passes.push_back(createFormKernels(form, options.chooser));

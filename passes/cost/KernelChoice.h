@@ -47,6 +47,8 @@ public:
   virtual std::string name() const = 0;
   /// Whether kernels run on a device beside the host, where all that they read and write lies.
   virtual bool isForDevice() const { return false; }
+  /// Whether functions of bytes are looked up in tables by instructions for vectors.
+  virtual bool looksUpBytes() const { return false; }
   /// Sets the specification's picks where records have some, and says how it is computed; nothing when the target has no way.
   virtual std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const = 0;
   /// Additions and multiplications of a nanosecond by one core, as far as the target says it, by what the kernel multiplies with: no processor's figure.

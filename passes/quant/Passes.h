@@ -18,6 +18,8 @@ namespace weft {
 std::unique_ptr<mlir::Pass> createUseIntegers(std::function<const char *(llvm::StringRef)> weight);
 std::unique_ptr<mlir::Pass> createFoldScales(std::function<const char *(llvm::StringRef)> weight);
 std::unique_ptr<mlir::Pass> createBoundSums(std::function<const char *(llvm::StringRef)> weight);
+std::unique_ptr<mlir::Pass> createTabulateBytes(std::function<const char *(llvm::StringRef)> weight,
+                                                const TabulateBytesOptions &options);
 } // namespace weft
 
 #endif // WEFT_PASSES_QUANT_PASSES_H

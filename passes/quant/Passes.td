@@ -42,6 +42,22 @@ def FuseRounding : Pass<"weft-fuse-rounding", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def TabulateBytes : Pass<"weft-tabulate-bytes", "::mlir::func::FuncOp"> {
+  let summary = "functions of one byte become tables";
+  let description = [{
+    A byte that is computed element by element from one tensor of bytes and constant numbers is looked up among 256, which are computed by
+    reference semantics. Not where that takes longer than the few operations that it saves.
+
+    ```mlir
+    %1 = weft.dequantize %x, %s, %z
+    %2 = weft.activation sigmoid %1     ->     %3 = weft.look_up %x, %table
+    %3 = weft.quantize %2, %t, %u
+    ```
+  }];
+  let options = [Option<"atOnce", "at-once", "bool", "false", "vectors of bytes are looked up by instructions">];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def BoundSums : Pass<"weft-bound-sums", "::mlir::func::FuncOp"> {
   let summary = "notes which convolutions of bytes have small sums, whatever their operand";
   let description = [{

@@ -2,6 +2,7 @@
 //
 //   element of a value at an index: what a schedule provides; else loaded;  [pull]
 //     else what its operator's code gives, once in each scope
+//   look up: all bytes at once where the machine does, else one by one      [look up]
 //   place in memory = row-major sum over the dimensions                     [place]
 //   load: one element in all lanes; a vector, masked by tail and guard;     [lanes]
 //       bytes two apart, by loads of twice as many                          [every second]
@@ -101,6 +102,32 @@ Value ElementEmitter::pull(Value tensor, ArrayRef<IndexValue> index) {
 
 Value ElementEmitter::operand(unsigned i, ArrayRef<IndexValue> index) {
   return pull(current.back()->getOperand(i), index);
+}
+
+/// [look up] No byte names a place outside, so no lane is switched off.
+Value ElementEmitter::lookUp(unsigned i, Value bytes) {
+  Value table = current.back()->getOperand(i), pointer = pointers.lookup(table);
+  auto widened = [&](Value byte, Type type) -> Value {
+    auto vector = dyn_cast<VectorType>(byte.getType());
+    return b.create<arith::ExtUIOp>(vector ? Type(vector.clone(type)) : type, byte);
+  };
+  if (!pointer)
+    return pull(table, {toIndex(widened(bytes, b.getI32Type()))});
+  auto load = [&](Value byte) -> Value {
+    Value address = elementPointer(b, pointer, b.getI8Type(), widened(byte, b.getI64Type()));
+    auto element = b.create<LLVM::LoadOp>(b.getI8Type(), address, 1);
+    element.setInvariant(invariant.contains(table));
+    return element;
+  };
+  auto vector = dyn_cast<VectorType>(bytes.getType());
+  if (!vector)
+    return load(bytes);
+  if (byteTables)
+    return byteTables(pointer, bytes);
+  SmallVector<Value> elements;
+  for (int64_t lane = 0; lane < vector.getNumElements(); ++lane)
+    elements.push_back(load(b.create<vector::ExtractOp>(bytes, lane)));
+  return b.create<vector::FromElementsOp>(vector, elements);
 }
 
 /// [place] Dimensions of 1 are left out: strides stay known.

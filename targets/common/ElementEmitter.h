@@ -43,6 +43,9 @@ public:
   void setTailMask(mlir::Value mask) { tailMask = mask; }
   /// For machines that have no masks: what is guarded is a branch, of each lane where lanes differ, and so is what is scattered.
   void setGuardsBranch() { guardsBranch = true; }
+  /// For machines that look up a vector of bytes in a table of 256 at once, given by a pointer: else each is loaded by itself.
+  using ByteTables = std::function<mlir::Value(mlir::Value table, mlir::Value bytes)>;
+  void setByteTables(ByteTables tables) { byteTables = std::move(tables); }
   /// Pointers are multiples of so many bytes: what is contiguous says how well it is aligned. 0: as elements are.
   void setPointerAlignment(unsigned bytes) { pointerAlignment = bytes; }
   /// Sizes equal to `expr` are this value, of which more is known than of its symbols.
@@ -66,6 +69,7 @@ public:
   mlir::Value uniform(SymExpr expr) { return symbolic(expr).base; }
 
   mlir::Value operand(unsigned i, llvm::ArrayRef<IndexValue> index) override;
+  mlir::Value lookUp(unsigned i, mlir::Value bytes) override;
   IndexValue symbolic(SymExpr expr) override;
   mlir::Value guarded(mlir::Value condition, llvm::function_ref<mlir::Value()> body,
                       mlir::Value otherwise) override;
@@ -92,6 +96,7 @@ private:
   bool isInvariant = false; ///< of what is being loaded
   bool guardsBranch = false;
   unsigned pointerAlignment = 0;
+  ByteTables byteTables;
   llvm::DenseMap<SymExpr, mlir::Value> sizes;
   llvm::DenseMap<mlir::Value, Provider> providers;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> symbols;

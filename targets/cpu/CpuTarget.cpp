@@ -50,6 +50,7 @@ public:
     return loops;
   }
 
+  bool looksUpBytes() const override { return level.machine.looksUpBytes(); }
   unsigned halfProductRate() const override {
     return productsOf(level.machine.tiles()              ? Unit::HalfTiles
                       : level.machine.addsHalfProducts() ? Unit::HalfPairs

@@ -53,6 +53,10 @@ void KernelContext::vectors(SymExpr size, function_ref<void(IndexValue)> body) {
 void bindWords(KernelContext &c, Value words) {
   Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
   int64_t word = 0;
+  if (c.machine.looksUpBytes())
+    c.e.setByteTables([&b = c.b, &machine = c.machine](Value table, Value bytes) {
+      return machine.lookUpBytes(b, table, bytes);
+    });
   auto next = [&](Type type) -> Value {
     return c.b.create<LLVM::LoadOp>(type, elementPointer(c.b, words, i64, constantI64(c.b, word++)),
                                     8);

@@ -6,6 +6,7 @@
 #include "targets/x86/X86Machine.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "targets/x86/X86Tables.h"
 #include "targets/x86/X86Tiles.h"
 
 using namespace mlir;
@@ -67,14 +68,13 @@ public:
     return b.create<LLVM::BitcastOp>(VectorType::get({16}, b.getI16Type()), rounded);
   }
 
-  bool looksUp(Type type) const override {
-    auto vector = dyn_cast<VectorType>(type);
-    return vector && vector.getElementType().isF32() && vector.getNumElements() == 16;
-  }
+  bool looksUp(Type type) const override { return x86LooksUp(type); }
   Value lookUp(ImplicitLocOpBuilder &b, ArrayRef<float> table, Value index) const override {
-    auto type = VectorType::get({16}, b.getF32Type());
-    Value constants = b.create<arith::ConstantOp>(DenseElementsAttr::get(type, table));
-    return call(b, type, "llvm.x86.avx512.permvar.sf.512", {constants, index});
+    return x86LookUp(b, table, index);
+  }
+  bool looksUpBytes() const override { return true; }
+  Value lookUpBytes(ImplicitLocOpBuilder &b, Value table, Value bytes) const override {
+    return x86LookUpBytes(b, table, bytes);
   }
 
   bool splitsFloats(Type type) const override {

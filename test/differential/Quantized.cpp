@@ -91,6 +91,23 @@ bool fakeQuantize(Graph &g) {
   return g.add(g.b.create<FakeQuantizeOp>(x, s.scale, s.zero, unit), restored(g, integer, out, 0));
 }
 
+/// A function of exact bytes, rounded to bytes: a table, where that pays.
+bool byteFunction(Graph &g) {
+  Value x = g.pick([&](Value v) { return g.element(v).isF32() && g.know(v).isExact(); });
+  if (!x)
+    return false;
+  x = thereAndBack(g, x, anyByte(g), true);
+  auto kind =
+      g.dice.oneOf({ActivationKind::Silu, ActivationKind::Sigmoid, ActivationKind::Softplus});
+  Value y =
+      g.note(g.b.create<ActivationOp>(g.type(x), kind, x, llvm::APFloat(0.0), llvm::APFloat(0.0)),
+             g.smooth(x, 2, g.know(x).most + 2));
+  if (g.dice(2))
+    y = g.note(g.b.create<MulOp>(y, g.fill(g.b.getF32Type(), 0.5)), g.know(y));
+  y = thereAndBack(g, y, anyByte(g), false);
+  return g.add(y, g.know(y));
+}
+
 /// Integers of the program as reals.
 bool restore(Graph &g) {
   Value x = g.pick([&](Value v) { return isInteger(v) && elementBits(g.element(v)) <= 16; });
@@ -262,6 +279,7 @@ bool blocks(Graph &g) {
 constexpr Maker kMakers[] = {
     {"rounding", rounding, 2},
     {"fake_quantize", fakeQuantize},
+    {"byte_function", byteFunction, 2},
     {"restore", restore},
     {"island_of_products", islandOfProducts, 3},
     {"island_of_windows", islandOfWindows, 3},

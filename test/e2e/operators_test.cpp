@@ -61,6 +61,48 @@ static void agrees(const Case &c, std::initializer_list<Sizes> all, double toler
 static const std::initializer_list<Sizes> kSizes = {
     {{"m", 0}, {"n", 3}}, {{"m", 1}, {"n", 1}}, {{"m", 2}, {"n", 17}}, {{"m", 3}, {"n", 40}}};
 
+//===-- Tables, and other orders -----------------------------------------------------------------===//
+
+TEST_CASE("look_up: bytes of either sign in tables that lie in memory") {
+  for (const char *byte : {"i8", "ui8"})
+    agrees({"look_up %a, %b", {std::string("[m, n], ") + byte, "[256], i8"}, {"[m, n], i8"}},
+           {{{"m", 0}, {"n", 3}}, {{"m", 1}, {"n", 1}}, {{"m", 9}, {"n", 97}}}, 0, 256);
+}
+
+/// x * sigmoid(x) with bytes between.
+static std::string siluOfBytes(const std::string &byte, int zero) {
+  std::string type = "!weft.tensor<[m, n], " + byte + ">", real = "!weft.tensor<[m, n], f32>",
+              with = ", !weft.tensor<[], f32>, !weft.tensor<[], " + byte + ">) -> ";
+  auto number = [&](const char *name, const std::string &value, const std::string &element) {
+    return std::string("  %") + name + " = weft.fill " + value + " : " + element + " -> <[], " +
+           element + ">\n";
+  };
+  return "func.func @main(%x: " + type + ") -> " + type +
+         " attributes {weft.symbols = #weft.symbols<m, n>} {\n" +
+         number("s", "7.000000e-02", "f32") + number("t", "3.921569e-03", "f32") +
+         number("z", std::to_string(zero), byte) + "  %0 = weft.dequantize %x, %s, %z : (" + type +
+         with + real + "\n  %1 = weft.activation sigmoid %0 : (" + real + ") -> " + real +
+         "\n  %2 = weft.quantize %1, %t, %z : (" + real + with + type +
+         "\n  %3 = weft.dequantize %2, %t, %z : (" + type + with + real +
+         "\n  %4 = weft.mul %0, %3 : (" + real + ", " + real + ") -> " + real +
+         "\n  %5 = weft.quantize %4, %s, %z : (" + real + with + type + "\n  return %5 : " + type +
+         "\n}\n";
+}
+
+TEST_CASE("functions of one byte give the evaluator's bits") {
+  for (auto [byte, zero] : {std::pair("i8", -3), {"ui8", 128}})
+    agrees(siluOfBytes(byte, zero),
+           {{{"m", 0}, {"n", 3}}, {{"m", 1}, {"n", 1}}, {{"m", 9}, {"n", 97}}}, 0, 256);
+}
+
+TEST_CASE("transpose: channels to the front, with lines of any length") {
+  agrees({"transpose %a [0, 3, 1, 2]", {"[m, 5, n, 21], f32"}, {"[m, 21, 5, n], f32"}}, kSizes, 0);
+  agrees({"transpose %a [0, 3, 1, 2]", {"[m, n, 40, 9], ui8"}, {"[m, 9, n, 40], ui8"}}, kSizes, 0);
+  agrees({"transpose %a [2, 0, 1]", {"[m, n, 8], f32"}, {"[8, m, n], f32"}}, kSizes, 0);
+  agrees({"transpose %a [0, 4, 1, 2, 3]", {"[2, m, 3, n, 10], i4"}, {"[2, 10, m, 3, n], i4"}},
+         kSizes, 0);
+}
+
 //===-- Windows ----------------------------------------------------------------------------------===//
 
 TEST_CASE("conv: padding, strides, dilations, one to three dimensions") {

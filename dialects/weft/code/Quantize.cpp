@@ -1,4 +1,4 @@
-//===- Quantize.cpp - Code of quantize, dequantize, fake_quantize ------------------------------===//
+//===- Quantize.cpp - Code of quantize, dequantize, fake_quantize, look_up ------------------------------===//
 
 #include "dialects/weft/ops/Quantize.h"
 #include "dialects/weft/code/Emit.h"
@@ -95,6 +95,10 @@ Value DequantizeOp::emitScalar(ImplicitLocOpBuilder &b, ValueRange e) {
       wide ? toReal(b, b.create<arith::SubIOp>(e[0], e[2]), element)
            : b.create<arith::SubFOp>(toReal(b, e[0], element), toReal(b, e[2], element));
   return b.create<arith::MulFOp>(difference, e[1]);
+}
+
+Value LookUpOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index) {
+  return e.lookUp(1, e.operand(0, index));
 }
 
 } // namespace weft

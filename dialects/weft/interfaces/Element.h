@@ -33,6 +33,8 @@ public:
 
   /// Element(s) of operand `i` of the operation being emitted, in its compute type.
   virtual mlir::Value operand(unsigned i, llvm::ArrayRef<IndexValue> index) = 0;
+  /// Of operand `i`, which has 256 elements of 8 bits, those at the bits of `bytes`.
+  virtual mlir::Value lookUp(unsigned i, mlir::Value bytes) = 0;
   /// A symbolic expression as a uniform index.
   virtual IndexValue symbolic(SymExpr expr) = 0;
 

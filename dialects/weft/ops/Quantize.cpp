@@ -1,4 +1,4 @@
-//===- Quantize.cpp - quantize, dequantize, fake_quantize: types -------------------------------===//
+//===- Quantize.cpp - quantize, dequantize, fake_quantize, look_up: types -------------------------------===//
 
 #include "dialects/weft/ops/Quantize.h"
 #include "dialects/weft/ops/Infer.h"
@@ -78,6 +78,19 @@ LogicalResult FakeQuantizeOp::inferReturnTypes(MLIRContext *, std::optional<Loca
   if (failed(dims))
     return failure();
   results.push_back(SymTensorType::get(*dims, elementOf(adaptor.getInput())));
+  return success();
+}
+
+LogicalResult LookUpOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  auto input = tensorType(adaptor.getInput()), table = tensorType(adaptor.getTable());
+  if (!isByte(adaptor.getInput()) || !isByte(adaptor.getTable())) // R1
+    return emitOptionalError(location, "'weft.look_up' gives bytes for bytes, but has operands ",
+                             input, " and ", table);
+  if (table.getRank() != 1 || !table.getDim(0).isConstant(kEntries)) // R2
+    return refuseBeside(location, adaptor.getTable(), "table",
+                        "'weft.look_up' has a table of 256 elements, but not ", table);
+  results.push_back(input.withElement(table.getElementType()));
   return success();
 }
 

@@ -71,4 +71,26 @@ def Weft_FakeQuantizeOp : Weft_PureOp<"fake_quantize", [Weft_RuleInterface, Weft
   }];
 }
 
+def Weft_LookUpOp : Weft_PureOp<"look_up", [Weft_RuleInterface, Weft_Reference,
+    DeclareOpInterfaceMethods<Weft_ElementInterface, ["emitElement"]>]> {
+  let summary = "what a table has for each byte";
+  let description = [{
+    Rule: `..., 1 -> ...`. `table[x]`; bytes below zero count from the end, so that the bits of a byte are its place. Any function of one byte is
+    such a table (`--weft-tabulate-bytes`).
+
+    (R1) Elements of both are integers of 8 bits.
+    (R2) The table has the dimensions `[256]`.
+
+    ```mlir
+    %y = weft.look_up %x, %t : (!weft.tensor<[m, n], ui8>, !weft.tensor<[256], i8>) -> !weft.tensor<[m, n], i8>
+    ```
+  }];
+  let arguments = (ins Weft_Tensor:$input, Weft_Tensor:$table);
+  let extraClassDeclaration = [{
+    static constexpr int64_t kEntries = 256;
+    std::string ruleText() { return "..., 1 -> ..."; }
+    int64_t scalarCost() { return 2; }
+  }];
+}
+
 #endif

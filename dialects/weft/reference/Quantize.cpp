@@ -1,4 +1,4 @@
-//===- Quantize.cpp - Reference semantics of quantize, dequantize, fake_quantize ---------------===//
+//===- Quantize.cpp - Reference semantics of quantize, dequantize, fake_quantize, look_up ------===//
 
 #include "dialects/weft/ops/Quantize.h"
 #include "dialects/weft/ops/Infer.h"
@@ -41,6 +41,16 @@ Scalar DequantizeOp::evaluateScalar(ArrayRef<Scalar> e, const SymFacts *) {
   if (isSymbolic(e))
     return Scalar::of(SymExpr());
   return Scalar::of(double(e[0].integer - e[2].integer) * e[1].asReal());
+}
+
+LogicalResult LookUpOp::evaluate(ReferenceCall &call) {
+  const RefTensor &input = *call.inputs[0], &table = *call.inputs[1];
+  RefTensor &out = call.outputs.emplace_back(table.element, input.dims);
+  if (input.kind != Scalar::Integer || table.kind != Scalar::Integer)
+    return call.fail("a table of symbolic bytes");
+  for (int64_t i = 0, count = out.size(); i < count; ++i)
+    out.set(i, table.at(uint8_t(input.integers[i])));
+  return success();
 }
 
 } // namespace weft

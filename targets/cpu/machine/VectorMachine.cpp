@@ -74,6 +74,9 @@ Value VectorMachine::addByteMatrices(ImplicitLocOpBuilder &, Value, Value, Value
 Value VectorMachine::lookUp(ImplicitLocOpBuilder &, ArrayRef<float>, Value) const {
   llvm_unreachable("looksUp() says so");
 }
+Value VectorMachine::lookUpBytes(ImplicitLocOpBuilder &, Value, Value) const {
+  llvm_unreachable("looksUpBytes() says so");
+}
 Value VectorMachine::scaleByPower(ImplicitLocOpBuilder &, Value, Value) const {
   llvm_unreachable("splitsFloats() says so");
 }

@@ -126,6 +126,12 @@ public:
   virtual mlir::Value lookUp(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<float> table,
                              mlir::Value index) const;
 
+  /// Whether bytes are looked up among 256 in memory by instructions for vectors.
+  virtual bool looksUpBytes() const { return false; }
+  /// Of the 256 from `table` on those at the bits of `bytes`, which are as many as lanes.
+  virtual mlir::Value lookUpBytes(mlir::ImplicitLocOpBuilder &b, mlir::Value table,
+                                  mlir::Value bytes) const;
+
   /// Whether the four below are instructions for values of this type, a float or a vector.
   virtual bool splitsFloats(mlir::Type) const { return false; }
   /// p * 2^n, rounded once, for whole n.

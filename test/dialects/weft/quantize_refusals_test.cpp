@@ -46,6 +46,17 @@ TEST_CASE("integers that stand for reals: dimensions") {
              StartsWith("'weft.fake_quantize': dimension 0 of operand 3 is 'm', but must be 'n'"));
 }
 
+TEST_CASE("tables of bytes") {
+  // look_up (R1)
+  for (auto [input, table] : {std::pair("[n], i16", "[256], ui8"), {"[n], ui8", "[256], f32"}})
+    CHECK_THAT(refusal("look_up %a, %b", {input, table}, {"[n], ui8"}),
+               StartsWith("'weft.look_up' gives bytes for bytes, but has operands "));
+  // look_up (R2)
+  for (const char *table : {"[255], ui8", "[n], ui8", "[1, 256], ui8"})
+    CHECK_THAT(refusal("look_up %a, %b", {"[n], ui8", table}, {"[n], ui8"}),
+               StartsWith("'weft.look_up' has a table of 256 elements, but not "));
+}
+
 TEST_CASE("products with a sum, and bits read as another type") {
   CHECK(refusal("multiply_add %a, %b, %c", {"[m, n], f32", "[n], f32", "[1], f32"},
                 {"[m, n], f32"}) == "");

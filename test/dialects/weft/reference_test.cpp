@@ -131,6 +131,13 @@ TEST_CASE("gathers by element and by tuple") {
                  {counted(8), {1, 0}}, {"[2, 2], i32"})[0] == Numbers{2, 3, 4, 5});
 }
 
+TEST_CASE("tables of bytes: the bits of a byte are its place") {
+  CHECK(evaluate("look_up %a, %b", {"[3], ui8", "[256], ui8"}, {{0, 7, 255}, counted(256)},
+                 {"[3], ui8"})[0] == Numbers{0, 7, 255});
+  CHECK(evaluate("look_up %a, %b", {"[4], i8", "[256], ui8"}, {{0, 127, -128, -1}, counted(256)},
+                 {"[4], ui8"})[0] == Numbers{0, 127, 128, 255});
+}
+
 TEST_CASE("scatters: order, reductions, positions outside") {
   CHECK(evaluate("scatter_elements set %a, %b, %c axis 1",
                  {"[1, 5], f32", "[1, 2], i64", "[1, 2], f32"},

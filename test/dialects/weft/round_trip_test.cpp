@@ -41,6 +41,7 @@ TEST_CASE("printing and parsing again changes nothing") {
       {"random_uniform %a", {"[], i64"}, {"[n, 2*m], f64"}},
       {"gather_elements %a, %b axis 1", {"[n, 4], f32", "[n, m], i32"}, {"[n, m], f32"}},
       {"gather_nd %a, %b batch 1", {"[n, 4], f32", "[n, m, 1], i64"}, {"[n, m], f32"}},
+      {"look_up %a, %b", {"[n, m], i8", "[256], ui8"}, {"[n, m], ui8"}},
       {"scatter_elements max %a, %b, %c axis 1",
        {"[n, 4], f32", "[n, m], i32", "[n, m], f32"},
        {"[n, 4], f32"}},
