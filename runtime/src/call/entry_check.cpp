@@ -128,7 +128,8 @@ weft_status_t weft_check_inputs(const weft_module_t *module, const weft_function
     return weft_fail(err, WEFT_INVALID, "W0401", "the array of inputs is NULL");
   uint32_t next_pair = 0; // they are in the order of inputs
   for (uint32_t i = 0; i < n_in; ++i) {
-    weft_argument_v1 argument = weft_item<weft_argument_v1>(module->descriptor, function.inputs, i);
+    weft_argument_v1 argument =
+        weft_read_item<weft_argument_v1>(module->descriptor, function.inputs, i);
     bool has_room = argument.flags & WEFT_ARGUMENT_IN_PLACE;
     uint32_t room_dim = has_room ? weft_pair(module, function, next_pair++).dim : 0;
     weft_status_t status = check_form(module, function, argument, in[i], i, err);

@@ -26,7 +26,7 @@ int64_t weft_bytes_of(const weft_tensor_t &tensor) {
 
 static bool is_in_place(const weft_module_t *module, const weft_function_v1 &function,
                         uint32_t output) {
-  return weft_item<weft_argument_v1>(module->descriptor, function.outputs, output).flags &
+  return weft_read_item<weft_argument_v1>(module->descriptor, function.outputs, output).flags &
          WEFT_ARGUMENT_IN_PLACE;
 }
 
@@ -81,7 +81,7 @@ weft_status_t weft_describe_outputs(const weft_module_t *module, const weft_func
   const int64_t *dim = values + function.symbols.count + 1;
   for (uint32_t i = 0; i < function.outputs.count; ++i) {
     weft_argument_v1 argument =
-        weft_item<weft_argument_v1>(module->descriptor, function.outputs, i);
+        weft_read_item<weft_argument_v1>(module->descriptor, function.outputs, i);
     int64_t bytes;
     if (!(argument.flags & WEFT_ARGUMENT_LATE) &&
         !weft_tensor_bytes(argument.element, argument.rank, dim, &bytes)) {

@@ -6,6 +6,14 @@
 #include "runtime/src/base/status.h"
 #include "runtime/src/open/expression.h"
 
+void weft_copy_item(const weft_descriptor_t &descriptor, const weft_list_t &list, uint32_t index,
+                    void *item, size_t size) {
+  size_t known = list.step < size ? list.step : size;
+  memcpy(item, descriptor.base + list.offset + (uint64_t)index * list.step, known);
+  if (known < size)
+    memset((uint8_t *)item + known, 0, size - known);
+}
+
 namespace {
 /// A check in progress. `work` ends hostile descriptors whose lists share their bytes over and
 /// over.

@@ -58,17 +58,24 @@ bool weft_descriptor_check(const weft_descriptor_t &descriptor,
                            const weft_descriptor_limits_t &limits, char *reason,
                            size_t reason_size);
 
-/// Element `index` of a checked list. What an older writer did not know is 0.
+/// Copies element `index` of a checked list, of which the caller knows `size` bytes. What an older writer did not know is 0.
+void weft_copy_item(const weft_descriptor_t &descriptor, const weft_list_t &list, uint32_t index,
+                    void *item, size_t size);
+
 template <class T>
 T weft_item(const weft_descriptor_t &descriptor, const weft_list_t &list, uint32_t index) {
   T item;
-  const uint8_t *bytes = descriptor.base + list.offset + (uint64_t)index * list.step;
-  if (list.step < sizeof item) {
-    item = {};
-    memcpy(&item, bytes, list.step);
-  } else {
-    memcpy(&item, bytes, sizeof item);
-  }
+  weft_copy_item(descriptor, list, index, &item, sizeof item);
+  return item;
+}
+
+/// The same, read where it is asked for: for what every call of a function reads.
+template <class T>
+T weft_read_item(const weft_descriptor_t &descriptor, const weft_list_t &list, uint32_t index) {
+  if (list.step < sizeof(T))
+    return weft_item<T>(descriptor, list, index);
+  T item;
+  memcpy(&item, descriptor.base + list.offset + (uint64_t)index * list.step, sizeof item);
   return item;
 }
 

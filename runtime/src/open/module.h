@@ -45,7 +45,7 @@ inline bool weft_module_function(const weft_module_t *module, int32_t index,
   const weft_list_t &list = module->descriptor.root.functions;
   if (index < 0 || (uint32_t)index >= list.count)
     return false;
-  *out_function = weft_item<weft_function_v1>(module->descriptor, list, (uint32_t)index);
+  weft_copy_item(module->descriptor, list, (uint32_t)index, out_function, sizeof *out_function);
   return true;
 }
 
