@@ -112,21 +112,13 @@ void TileReader::copyChunk(const TileSource &source, const IndexValue &line, con
 }
 
 /// Of this thread, with the line and step of the tile.
-void TileReader::eachChunk(const TileSource &source, int64_t together,
-                           function_ref<void(Value, Value)> body) {
+void TileReader::eachChunk(const TileSource &source, function_ref<void(Value, Value)> body) {
   int64_t runs = (source.isDeepLast ? source.depth : source.size) / lanes;
   int64_t others = source.isDeepLast ? source.size : source.depth, chunks = runs * others;
-  if (together == 0)
-    together = runs;
   auto one = [&](Value number) {
     k.e.forget();
-    Value run = builder.createOrFold<arith::RemUIOp>(number, constantI64(builder, together)),
-          other = builder.createOrFold<arith::DivUIOp>(number, constantI64(builder, together));
-    if (together < runs) {
-      Value before = builder.createOrFold<arith::DivUIOp>(other, constantI64(builder, others));
-      run = k.add(run, k.mul(before, constantI64(builder, together)));
-      other = builder.createOrFold<arith::RemUIOp>(other, constantI64(builder, others));
-    }
+    Value run = builder.createOrFold<arith::RemUIOp>(number, constantI64(builder, runs)),
+          other = builder.createOrFold<arith::DivUIOp>(number, constantI64(builder, runs));
     run = k.mul(run, constantI64(builder, lanes));
     body(source.isDeepLast ? other : run, source.isDeepLast ? run : other);
     k.e.forget();
@@ -142,7 +134,7 @@ void TileReader::eachChunk(const TileSource &source, int64_t together,
 void TileReader::fill(const TileSource &source, Value firstLine, Value firstStep,
                       const TileTarget &target) {
   auto each = [&](function_ref<void(Value, Value, const IndexValue &, const IndexValue &)> body) {
-    eachChunk(source, target.together, [&](Value at, Value deep) {
+    eachChunk(source, [&](Value at, Value deep) {
       body(at, deep, {k.add(firstLine, at), source.isDeepLast ? 0 : 1},
            {k.add(firstStep, deep), source.isDeepLast ? 1 : 0});
     });

@@ -32,8 +32,6 @@ struct TileTarget {
   std::function<void(mlir::Value line, mlir::Value step, mlir::Value chunk)> store;
   /// A pointer to where it lies; null where a chunk's elements are no neighbours there.
   std::function<mlir::Value(mlir::Value line, mlir::Value step)> place;
-  /// So many chunks that lie side by side in memory go to neighbouring threads, whose next ones have the next line or step; 0: all of the tile.
-  int64_t together = 0;
 };
 
 /// Threads of every block that multiplies.
@@ -51,7 +49,7 @@ private:
   bool isCopied(const TileSource &source) const;
   void copyChunk(const TileSource &source, const IndexValue &line, const IndexValue &step,
                  mlir::Value to);
-  void eachChunk(const TileSource &source, int64_t together,
+  void eachChunk(const TileSource &source,
                  llvm::function_ref<void(mlir::Value line, mlir::Value step)> body);
   mlir::Value chunkOf(const TileSource &source, const IndexValue &line, const IndexValue &step);
   mlir::Value elementsOf(const TileSource &source, const IndexValue &line, const IndexValue &step);

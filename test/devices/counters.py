@@ -5,8 +5,8 @@ rows      one row by f16 or f32 weights: these are read once, by blocks that hav
 product   f16 by f16: global memory is read at most 1.1 times as much as its tiles need, and shared memory without a bank conflict
 attention 16 bits, with a mask of bytes or of f32: shared memory without a bank conflict, and at most 1.05 times the sectors
 minilm, and the other models of whole_models.py: kernels of lines, of elements, of what lies in another order, and products touch at most 1.05 times the
-          sectors that their bytes could lie in; they and attention use shared memory without a bank conflict. In networks for images those of elements
-          convolve and pad, too, and are bounded by MOST_OF_IMAGES
+          sectors that their bytes could lie in; they and attention use shared memory without a bank conflict. Those of elements that
+          convolve are bounded by MOST_OF_WINDOWS
 """
 import json
 import math
@@ -53,21 +53,20 @@ MASKED = {"f32": f"%x = weft.add %s, %mask : ({SCORES}, {MASK}) -> {SCORES}",
 MOST_READ, MOST_SECTORS = 1.1, 1.05
 STREAMS = {"row", "loop", "turn"}  # the schedules whose accesses follow each other
 TILES = {"tile", "product"}  # those that multiply, and attention
-MOST_OF_PACKED = 1.08  # turns of shared memory by the ideal, where weights of 4 bits are unpacked: a warp takes whole sectors of them
 FEW = 64  # sectors, of which ends of rows are a large part
 IMAGES = {"resnet", "qdq_images"}
-MOST_OF_IMAGES = 1.45  # sectors of `loop` by the ideal: products of one pixel read a byte of a row per step, borders are off alignment
+MOST_OF_WINDOWS = 1.45  # sectors of convolutions in `loop`: each channel of a picture of odd size begins within a sector, and a warp reads four or less of it
 
 
 def counted(weft, work, model, *words, sizes=()):
-    """Counters by kernel, of one call."""
+    """Counters by kernel, of one call; of each also "nodes", the model's."""
     artifact = os.path.join(work, "model.weft")
     for call in (["compile", "-q", model, "-t", "cuda:sm_80", *words, "-o", artifact],
                  ["profile", artifact, *sizes, "--device", "emulated", "--rounds", "7", "--json", "-q"]):
         done = subprocess.run([weft, *call], capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{' '.join(call)}: {done.returncode}\n{done.stderr}")
-    return {kernel["name"]: kernel["counters"] for kernel in json.loads(done.stdout)["kernels"]}
+    return {kernel["name"]: {**kernel["counters"], "nodes": kernel["nodes"]} for kernel in json.loads(done.stdout)["kernels"]}
 
 
 def schedule_of(kernel):
@@ -132,12 +131,11 @@ def attention(weft, work):
             yield f"it touches {ratio(count, 'sectors'):.3f} of the ideal sectors"
 
 
-def bounds(name, schedule):
-    """The most turns of shared memory and sectors, by the ideal, of a model's kernels. A mask's odd rows are no fault of attention's."""
-    turns = MOST_OF_PACKED if name == "int4" and schedule == "tile" else 1
+def most_sectors(schedule, nodes):
+    """The most sectors, by the ideal, of a model's kernels. A mask's odd rows are no fault of attention's."""
     if schedule == "attention":
-        return turns, math.inf
-    return turns, MOST_OF_IMAGES if schedule == "loop" and name in IMAGES else MOST_SECTORS
+        return math.inf
+    return MOST_OF_WINDOWS if schedule == "loop" and any("(Conv)" in node for node in nodes) else MOST_SECTORS
 
 
 def model(weft, work, name):
@@ -152,8 +150,8 @@ def model(weft, work, name):
             continue
         print(f"{kernel}: {count['sectors']:,} sectors, {ratio(count, 'sectors'):.3f} of the ideal, {ratio(count, 'shared_turns'):.3f} of the turns of shared "
               f"memory, {count['narrow_accesses']:,} of {count['of_global_memory']:,} accesses narrow")
-        most_turns, most = bounds(name, schedule)
-        if ratio(count, "shared_turns") > most_turns:
+        most = most_sectors(schedule, count["nodes"])
+        if ratio(count, "shared_turns") > 1:
             yield f"{kernel} waits for banks: {count['shared_turns']:,} turns instead of {count['ideal_shared_turns']:,}"
         if ratio(count, "sectors") > most and not (schedule in TILES and count["sectors"] < FEW):
             yield f"{kernel} touches {ratio(count, 'sectors'):.3f} of the ideal sectors, at most {most}"

@@ -69,7 +69,7 @@ public:
     Value own = hasParts ? k.mul(part, constantI64(b, block.writer().bytes())) : constantI64(b, 0);
     for (auto [i, sum] : llvm::enumerate(sums)) {
       Value row = k.add(firstRow, constantI64(b, int64_t(i)));
-      k.storeShared(sum, shared, k.add(own, block.writer().place(row, firstColumn)));
+      k.storeShared(inOrder(sum), shared, k.add(own, block.writer().place(row, firstColumn)));
     }
     if (hasParts)
       block.writer().addParts(shared, kWarps);
@@ -104,14 +104,24 @@ private:
     return bytes(k.add(k.add(line, at), constantI64(b, begin)));
   }
 
-  /// Of 64 steps of B a warp writes 32 for four lines: those lie in different banks, where all steps of two do not, since four columns that are read at once
-  /// stay neighbours. 32 elements of 4 bits are half a sector, which costs more.
-  int64_t togetherOf(const TileSource &operand) const {
-    bool isPacked = llvm::any_of(k.spec.getArgumentTypes(), [](Type type) {
-      Type element = cast<SymTensorType>(type).getElementType();
-      return elementBits(element) < 8 && !element.isInteger(1);
-    });
-    return hasParts && !isA(operand) && !isPacked ? SimtMachine::kWarp / kWidth : 0;
+  /// Of 64 steps of B a warp writes all for two lines. Four columns that are read at once stay neighbours, so halves of these change places in the last 32
+  /// steps, which other warps read: every bank is met once.
+  bool isExchanged(const TileSource &operand) const {
+    return hasParts && !isA(operand) && operand.isDeepLast;
+  }
+  Value exchanged(const TileSource &operand, Value at, Value step) {
+    if (!isExchanged(operand))
+      return at;
+    Value above = b.create<arith::DivUIOp>(step, constantI64(b, tile.depth / 2));
+    return b.create<arith::XOrIOp>(at, k.mul(above, constantI64(b, kWidth / 2)));
+  }
+  /// Of such columns, in their order.
+  Value inOrder(Value sum) {
+    if (!isExchanged(block.b()))
+      return sum;
+    Value isUpper = k.less(constantI64(b, kWarps / 2 - 1), part),
+          other = b.create<vector::ShuffleOp>(sum, sum, ArrayRef<int64_t>{2, 3, 0, 1});
+    return b.create<arith::SelectOp>(isUpper, other, sum);
   }
 
   /// Chunks of steps lie apart.
@@ -126,12 +136,12 @@ private:
                 return k.sharedPlace(begin, placeOf(*own, at, step));
               }};
     return {[this, own, begin](Value at, Value step, Value chunk) {
+              at = exchanged(*own, at, step);
               for (int64_t i = 0; i < kWidth; ++i)
                 k.storeShared(b.create<vector::ExtractOp>(chunk, i), begin,
                               placeOf(*own, at, k.add(step, constantI64(b, i))));
             },
-            {},
-            togetherOf(operand)};
+            {}};
   }
 
   /// [multiply]
