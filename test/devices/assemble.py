@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Assembles every kernel of whole_models.py with the CUDA Toolkit's ptxas: assemble.py WEFT WORK [TABLE.md]
+"""Assembles every kernel of whole_models.py with the CUDA Toolkit's assembler: assemble.py WEFT PTXAS WORK [TABLE.md]
 
 For the architectures of the file, and as PTX for newer GPUs. What is wrong: an error, note C7517 (products of warpgroups one after the other), spills, and
-local memory in kernels that promise none. TABLE.md gets registers, shared memory and occupancy. Without ptxas nothing is checked.
+local memory in kernels that promise none. TABLE.md gets registers, shared memory and occupancy.
 """
 import functools
 import glob
@@ -19,11 +19,6 @@ import whole_models as models
 TARGETS = {"cuda:sm_80": ("sm_80", "sm_90", "sm_100", "sm_120"), "cuda:sm_90a": ("sm_90a",)}
 SHOWN = ("sm_80", "sm_90", "sm_90a")
 MAY_USE_LOCAL_MEMORY = ("serial",)
-SKIPPED = 77
-
-
-def find_assembler():
-    return shutil.which("ptxas") or next(iter(glob.glob("/usr/local/cuda*/bin/ptxas")), None)
 
 
 def occupancy(registers, shared, threads):
@@ -65,11 +60,7 @@ def copied_in_bulk():
     return text.replace("wgmma.wait_group.sync.aligned 1;", "wgmma.wait_group.sync.aligned 0;")
 
 
-def main(weft, work, table=""):
-    assembler = find_assembler()
-    if not assembler:
-        print("SKIPPED: there is no ptxas, so what it makes of kernels is not known")
-        sys.exit(SKIPPED)
+def main(weft, assembler, work, table=""):
     rows, wrong, count = [], [], 0
     wrong += [f"products of tiles that are copied in bulk: {each}" for each in assemble(assembler, "mm_bulk_copies", copied_in_bulk(), "sm_90a")[2]]
     for name, case in models.CASES.items():
