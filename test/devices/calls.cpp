@@ -26,18 +26,9 @@ Sizes sizesOf(const std::string &text) {
   return sizes;
 }
 
-/// Opens the device anew.
-std::string answer(Program &program, const Call &call, const std::string &device) {
-  weft_context_release(program.context);
-  program.context = nullptr;
-  weft_context_options_t options = {};
-  options.struct_size = sizeof options;
-  options.threads = 1;
-  options.spin_us = -1;
-  options.device = device.c_str();
-  weft_error_t error = WEFT_ERROR_INIT;
-  if (weft_context_create(program.artifact, &options, &program.context, &error))
-    return std::string("failed: ") + error.message;
+std::string answer(Program &program, const Call &call, const std::string &options) {
+  if (!program.openEmulated(options))
+    return "failed: " + program.error();
   double difference = program.difference(call.inputs, call.expected);
   if (!program.error().empty())
     return "failed: " + program.error();
@@ -62,8 +53,7 @@ int main(int count, char **words) {
   }
   for (std::string line; std::getline(std::cin, line);) {
     size_t end = line.find(' ');
-    setenv("WEFT_EMULATED", line.substr(end + 1).c_str(), 1);
-    std::cout << answer(program, calls.at(std::stoul(line.substr(0, end))), program.device)
+    std::cout << answer(program, calls.at(std::stoul(line.substr(0, end))), line.substr(end + 1))
               << std::endl;
   }
   return 0;

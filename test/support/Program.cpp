@@ -110,6 +110,17 @@ weft_status_t Program::openContext(weft_group_t *group, weft_context_t **out,
   return weft_context_create(artifact, &options, out, error);
 }
 
+bool Program::openEmulated(const std::string &options) {
+  static const char *const given = getenv("WEFT_EMULATED");
+  static const std::string first = given ? std::string(given) + "," : "";
+  setenv("WEFT_EMULATED", (first + options).c_str(), 1);
+  weft_context_release(context);
+  context = nullptr;
+  weft_error_t error = WEFT_ERROR_INIT;
+  failure = openContext(nullptr, &context, &error) ? error.message : "";
+  return failure.empty();
+}
+
 mlir::func::FuncOp Program::function() {
   return module->get().module->lookupSymbol<mlir::func::FuncOp>("main");
 }

@@ -56,6 +56,9 @@ public:
   /// The same from what was evaluated before.
   double difference(const std::vector<Tensor> &inputs, const std::vector<RefTensor> &expected);
 
+  /// Opens the emulated GPU anew, with these options beside those that WEFT_EMULATED had when the process began. False with `error()` set.
+  bool openEmulated(const std::string &options);
+
   weft_context_t *context = nullptr; ///< of what one rank runs
   weft_module_t *artifact = nullptr; ///< null where calls are emulated
   bool emulated = false;             ///< by EmulatedCall.h

@@ -1,6 +1,5 @@
 // Attention as one kernel: rows, keys and heads around the sizes of tiles, masks that hide whole rows, and what stands behind the softmax.
-#include "test/support/Program.h"
-#include <catch2/catch.hpp>
+#include "test/targets/cuda/Orders.h"
 
 using namespace weft::test;
 
@@ -113,12 +112,10 @@ void agree(const Attention &a, const Calls &calls = kSome, int64_t batch = 2) {
   REQUIRE(compiled.error().empty());
   REQUIRE(uses(compiled, "attention"));
   double tolerance = a.element == "f32" ? 2e-5 : a.element == "f16" ? 4e-3 : 3e-2;
-  for (auto [m, n] : calls) {
-    INFO("m=" << m << " n=" << n);
-    double difference = compiled.difference({{"b", batch}, {"m", m}, {"n", n}});
-    INFO(compiled.error());
-    REQUIRE(difference <= tolerance);
-  }
+  std::vector<Sizes> sizes;
+  for (auto [m, n] : calls)
+    sizes.push_back({{"b", batch}, {"m", m}, {"n", n}});
+  agreeInOrders(compiled, text, sizes, tolerance);
 }
 
 } // namespace

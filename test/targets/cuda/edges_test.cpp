@@ -1,6 +1,5 @@
 // Sizes around those of tiles and chunks: whole, ragged, empty, with operands in any order.
-#include "test/support/Program.h"
-#include <catch2/catch.hpp>
+#include "test/targets/cuda/Orders.h"
 
 using namespace weft::test;
 
@@ -38,13 +37,10 @@ void agree(const std::string &text, std::initializer_list<std::array<int64_t, 3>
   INFO(compiled.error() << text);
   REQUIRE(compiled.error().empty());
   REQUIRE((schedule.empty() || uses(compiled, schedule)));
-  for (auto [m, n, k] : all) {
-    INFO("m=" << m << " n=" << n << " k=" << k << "\n" << text);
-    Sizes sizes{{"m", m}, {"n", n}, {"k", k}};
-    double difference = compiled.difference(sizes);
-    INFO(compiled.error());
-    REQUIRE(difference <= tolerance);
-  }
+  std::vector<Sizes> calls;
+  for (auto [m, n, k] : all)
+    calls.push_back({{"m", m}, {"n", n}, {"k", k}});
+  agreeInOrders(compiled, text, calls, tolerance);
 }
 
 } // namespace
