@@ -280,21 +280,9 @@ llvm::Expected<PlanBuffers::Part> PlanBuffers::partOf(plan::WeightOp op) const {
 llvm::Expected<Address> PlanBuffers::withElements(const Address &weight) const {
   plan::WeightOp op = weight.extent->weight;
   SymTensorType type = op.wholeType();
-  auto isLike = [&](int64_t count, Type element) {
-    return type.getConstantDims() && count == countOf(*type.getConstantDims()) &&
-           element == numberType(type.getElementType());
-  };
-  bool isGood = false;
-  if (auto dense = dyn_cast<DenseElementsAttr>(op.getValue()))
-    isGood = isLike(dense.getNumElements(), dense.getElementType());
-  else if (auto name = dyn_cast<FlatSymbolRefAttr>(op.getValue()))
-    if (auto stored = SymbolTable::lookupNearestSymbolFrom<WeightOp>(op, name)) {
-      auto from = cast<SymTensorType>(stored.getType());
-      isGood = from.getConstantDims() &&
-               isLike(countOf(*from.getConstantDims()), numberType(from.getElementType()));
-    }
-  if (!isGood)
-    return fail("the weight" + placeOf(op.getLoc()) + " does not have the elements of its type");
+  auto name = dyn_cast<FlatSymbolRefAttr>(op.getValue());
+  if (name && !SymbolTable::lookupNearestSymbolFrom<WeightOp>(op, name))
+    return fail("the weight" + placeOf(op.getLoc()) + " is not declared");
   ReferenceCall call;
   call.weight = options.weight;
   if (failed(evaluateConstant(op.getValue(), type, call)))
