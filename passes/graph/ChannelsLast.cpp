@@ -73,11 +73,31 @@ Value behindMove(Value value) {
              : Value();
 }
 
+/// Numbers of all dimensions, such as steps, in the order with channels at the back.
+template <typename T> SmallVector<T> movedToBack(ArrayRef<T> each) {
+  SmallVector<T> moved;
+  for (int64_t from : channelsToBack(each.size()))
+    moved.push_back(each[from]);
+  return moved;
+}
+DimsAttr movedToBack(DimsAttr dims) {
+  return DimsAttr::get(dims.getContext(), movedToBack<SymExpr>(dims.getDims()));
+}
+
 SymTensorType movedType(SymTensorType type) {
-  SmallVector<SymExpr> dims = type.getDims(), moved;
-  for (int64_t from : channelsToBack(type.getRank()))
-    moved.push_back(dims[from]);
-  return SymTensorType::get(moved, type.getElementType());
+  return SymTensorType::get(movedToBack<SymExpr>(type.getDims()), type.getElementType());
+}
+
+/// op(move(x)) as move(op(x)), where `adjust` says of the operator with channels at the back what it does there.
+template <typename Op>
+LogicalResult moveBehind(PatternRewriter &rewriter, Op op, ValueRange sources,
+                         function_ref<void(Op)> adjust) {
+  auto moved = cast<Op>(rewriter.clone(*op));
+  moved->setOperands(0, sources.size(), sources);
+  moved->getResult(0).setType(movedType(typeOf(op.getResult())));
+  adjust(moved);
+  rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved->getResult(0)));
+  return success();
 }
 
 struct MoveConvolution : OpRewritePattern<ConvOp> {
@@ -85,13 +105,8 @@ struct MoveConvolution : OpRewritePattern<ConvOp> {
   LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {
     if (!isCandidate(op) || hasIntegers(op) == floats)
       return failure();
-    Value input = toBack(rewriter, op.getLoc(), op.getInput());
-    Operation *moved = rewriter.clone(*op);
-    moved->setOperand(0, input);
-    cast<ConvOp>(moved).setChannelsLast(true);
-    moved->getResult(0).setType(movedType(typeOf(op.getResult())));
-    rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved->getResult(0)));
-    return success();
+    return moveBehind<ConvOp>(rewriter, op, toBack(rewriter, op.getLoc(), op.getInput()),
+                              [](ConvOp moved) { moved.setChannelsLast(true); });
   }
   bool floats;
 };
@@ -176,9 +191,8 @@ struct MoveBehindConcat : OpRewritePattern<ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
     SmallVector<Value> sources;
-    for (Value input : op.getInputs()) {
+    for (Value input : op.getInputs())
       sources.push_back(behindMove(input));
-    }
     auto isMoved = [](Value source) { return bool(source); };
     if (llvm::all_of(op.getInputs(), areBytes) ? llvm::none_of(sources, isMoved)
                                                : !llvm::all_of(sources, isMoved))
@@ -186,13 +200,10 @@ struct MoveBehindConcat : OpRewritePattern<ConcatOp> {
     for (auto [source, input] : llvm::zip(sources, op.getInputs()))
       if (!source)
         source = toBack(rewriter, op.getLoc(), input);
-    SmallVector<int64_t> order = channelsToBack(typeOf(op.getResult()).getRank());
-    Operation *moved = rewriter.clone(*op);
-    moved->setOperands(sources);
-    cast<ConcatOp>(moved).setDim(llvm::find(order, op.getDim()) - order.begin());
-    moved->getResult(0).setType(movedType(typeOf(op.getResult())));
-    rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved->getResult(0)));
-    return success();
+    return moveBehind<ConcatOp>(rewriter, op, sources, [](ConcatOp moved) {
+      SmallVector<int64_t> order = channelsToBack(typeOf(moved.getResult()).getRank());
+      moved.setDim(llvm::find(order, moved.getDim()) - order.begin());
+    });
   }
 
   /// Whether what lies in memory are bytes, which may be restored where they are read.
@@ -212,12 +223,8 @@ struct MoveBehindPool : OpRewritePattern<PoolOp> {
     if (!source || op.getChannelsLast() ||
         op.getKernel().size() + 2 != typeOf(op.getInput()).getRank())
       return failure();
-    Operation *moved = rewriter.clone(*op);
-    moved->setOperand(0, source);
-    cast<PoolOp>(moved).setChannelsLast(true);
-    moved->getResult(0).setType(movedType(typeOf(op.getResult())));
-    rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved->getResult(0)));
-    return success();
+    return moveBehind<PoolOp>(rewriter, op, source,
+                              [](PoolOp moved) { moved.setChannelsLast(true); });
   }
 };
 
@@ -228,17 +235,10 @@ struct MoveBehindResize : OpRewritePattern<ResizeOp> {
     Value source = behindMove(op.getInput());
     if (!source)
       return rewriter.notifyMatchFailure(op, "the operand has its channels in front");
-    SymTensorType type = movedType(typeOf(op.getResult()));
-    SmallVector<double> scales;
-    for (int64_t from : channelsToBack(type.getRank()))
-      scales.push_back(op.getScales()[from]);
-    auto moved = cast<ResizeOp>(rewriter.clone(*op));
-    moved->setOperand(0, source);
-    moved.setSizesAttr(DimsAttr::get(op.getContext(), type.getDims()));
-    moved.setScales(scales);
-    moved->getResult(0).setType(type);
-    rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved.getResult()));
-    return success();
+    return moveBehind<ResizeOp>(rewriter, op, source, [](ResizeOp moved) {
+      moved.setSizesAttr(movedToBack(moved.getSizes()));
+      moved.setScales(movedToBack<double>(moved.getScales()));
+    });
   }
 };
 
@@ -249,19 +249,10 @@ struct MoveBehindPad : OpRewritePattern<PadOp> {
     Value source = behindMove(op.getInput());
     if (!source)
       return rewriter.notifyMatchFailure(op, "the operand has its channels in front");
-    auto moved = cast<PadOp>(rewriter.clone(*op));
-    moved->setOperand(0, source);
-    moved.setLowAttr(toBack(op.getLow()));
-    moved.setHighAttr(toBack(op.getHigh()));
-    moved->getResult(0).setType(movedType(typeOf(op.getResult())));
-    rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved.getResult()));
-    return success();
-  }
-  static DimsAttr toBack(DimsAttr amounts) {
-    SmallVector<SymExpr> moved;
-    for (int64_t from : channelsToBack(amounts.getDims().size()))
-      moved.push_back(amounts.getDims()[from]);
-    return DimsAttr::get(amounts.getContext(), moved);
+    return moveBehind<PadOp>(rewriter, op, source, [](PadOp moved) {
+      moved.setLowAttr(movedToBack(moved.getLow()));
+      moved.setHighAttr(movedToBack(moved.getHigh()));
+    });
   }
 };
 
@@ -274,17 +265,11 @@ struct MoveBehindSlice : OpRewritePattern<SliceOp> {
       return rewriter.notifyMatchFailure(op, "the operand has its channels in front");
     if (op.getSteps()[1] != 1 || op.getSizes().getDims()[1] != typeOf(op.getInput()).getDim(1))
       return rewriter.notifyMatchFailure(op, "it takes some of the channels");
-    SmallVector<int64_t> steps;
-    for (int64_t from : channelsToBack(typeOf(source).getRank()))
-      steps.push_back(op.getSteps()[from]);
-    auto moved = cast<SliceOp>(rewriter.clone(*op));
-    moved->setOperand(0, source);
-    moved.setStartsAttr(MoveBehindPad::toBack(op.getStarts()));
-    moved.setSizesAttr(MoveBehindPad::toBack(op.getSizes()));
-    moved.setSteps(steps);
-    moved->getResult(0).setType(movedType(typeOf(op.getResult())));
-    rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved.getResult()));
-    return success();
+    return moveBehind<SliceOp>(rewriter, op, source, [](SliceOp moved) {
+      moved.setStartsAttr(movedToBack(moved.getStarts()));
+      moved.setSizesAttr(movedToBack(moved.getSizes()));
+      moved.setSteps(movedToBack<int64_t>(moved.getSteps()));
+    });
   }
 };
 
@@ -298,11 +283,9 @@ struct MoveBehindReshape : OpRewritePattern<ReshapeOp> {
       return rewriter.notifyMatchFailure(op, "the operand has its channels in front");
     if (from.getDim(0) != to.getDim(0) || from.getDim(1) != to.getDim(1))
       return rewriter.notifyMatchFailure(op, "it is no image with all channels");
-    SymTensorType type = movedType(to);
-    Value moved = rewriter.create<ReshapeOp>(op.getLoc(), type, source,
-                                             DimsAttr::get(op.getContext(), type.getDims()));
-    rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved));
-    return success();
+    return moveBehind<ReshapeOp>(rewriter, op, source, [](ReshapeOp moved) {
+      moved.setDimsAttr(movedToBack(moved.getDims()));
+    });
   }
 };
 
