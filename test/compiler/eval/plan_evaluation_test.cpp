@@ -178,7 +178,7 @@ TEST_CASE("inputs and weights are not written, and of weights no more is read th
         "output 0 of kernel @neg at '/neg' lies in a weight, which nobody writes");
   CHECK(evaluate(planOf(weight + launch("neg", "%w", "%out"))).error ==
         "input 0 of kernel @neg at '/neg' takes bytes 0 to 63 of a weight, which has 8");
-  CHECK(evaluate(planOf("  %w = plan.weight @w as \"w\" : !weft.tensor<[3], f32>\n" +
+  CHECK(evaluate(planOf("  %w = plan.weight @w as \"\" : !weft.tensor<[3], f32>\n" +
                         launch("neg", "%w", "%out", "3")))
             .error == "the weight at plan.mlir:30 is not declared");
 }
