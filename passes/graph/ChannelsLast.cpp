@@ -279,10 +279,10 @@ struct MoveBehindReshape : OpRewritePattern<ReshapeOp> {
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
     Value source = behindMove(op.getInput());
     SymTensorType from = typeOf(op.getInput()), to = typeOf(op.getResult());
-    if (!source || to.getRank() < 3)
+    if (!source)
       return rewriter.notifyMatchFailure(op, "the operand has its channels in front");
-    if (from.getDim(0) != to.getDim(0) || from.getDim(1) != to.getDim(1))
-      return rewriter.notifyMatchFailure(op, "it is no image with all channels");
+    if (to.getRank() < 3 || from.getDim(0) != to.getDim(0) || from.getDim(1) != to.getDim(1))
+      return rewriter.notifyMatchFailure(op, "images and channels are not kept apart");
     return moveBehind<ReshapeOp>(rewriter, op, source, [](ReshapeOp moved) {
       moved.setDimsAttr(movedToBack(moved.getDims()));
     });

@@ -1,6 +1,7 @@
 //===- Fourier.h - Discrete Fourier transforms ------------------------------------------------===//
 
-#pragma once
+#ifndef WEFT_COMPILER_IMPORT_ONNX_OPERATORS_FOURIER_H
+#define WEFT_COMPILER_IMPORT_ONNX_OPERATORS_FOURIER_H
 
 #include "compiler/import/onnx/operators/Operators.h"
 
@@ -17,3 +18,5 @@ struct Transform {
 mlir::Value transformLast(NodeImport &n, mlir::Value x, const Transform &t);
 
 } // namespace weft::onnx
+
+#endif // WEFT_COMPILER_IMPORT_ONNX_OPERATORS_FOURIER_H
