@@ -22,7 +22,8 @@ int64_t divisorOf(Value index) {
     return std::min(most, left * right);
   if (isa<arith::AndIOp>(op))
     return std::max(left, right);
-  return isa<arith::AddIOp, arith::SubIOp>(op) ? std::min(left, right) : 1;
+  // A remainder is the number less a multiple of what it was divided by.
+  return isa<arith::AddIOp, arith::SubIOp, arith::RemUIOp>(op) ? std::min(left, right) : 1;
 }
 
 /// The number that all lanes of a vector have.

@@ -16,97 +16,86 @@ namespace weft {
 /// Of blocks, at least: two for each multiprocessor of a large GPU. Small tiles on all of them end before large ones on some.
 static constexpr int64_t kFilled = 256;
 
-static SymExpr blocksOf(const ProductShape &s, const BlockTile &tile, SymExpr rows) {
-  SymExpr blocks =
-      SymExpr::ceildiv(rows, tile.rows) * SymExpr::ceildiv(s.extent(s.n), tile.columns);
-  for (unsigned factor : s.outer)
-    blocks = blocks * s.extent(factor);
+static SymExpr blocksOf(const TiledProduct &p, const BlockTile &tile, SymExpr rows) {
+  SymExpr blocks = SymExpr::ceildiv(rows, tile.rows) * SymExpr::ceildiv(p.columns, tile.columns);
+  for (SymExpr count : p.outer)
+    blocks = blocks * count;
   return blocks;
 }
 
 /// From so many rows on there are enough blocks of such tiles, and rows for more than half of one.
-static int64_t leastRows(const ProductShape &s, const BlockTile &tile) {
+static int64_t leastRows(const TiledProduct &p, const BlockTile &tile) {
   constexpr int64_t usualColumns = 8192; // where a symbol says how many there are
-  int64_t columns = s.extent(s.n).asConstant().value_or(usualColumns);
+  int64_t columns = p.columns.asConstant().value_or(usualColumns);
   int64_t beside = llvm::divideCeil(std::max<int64_t>(columns, 1), tile.columns);
-  for (unsigned factor : s.outer)
-    beside *= std::max<int64_t>(s.extent(factor).asConstant().value_or(1), 1);
+  for (SymExpr count : p.outer)
+    beside *= std::max<int64_t>(count.asConstant().value_or(1), 1);
   int64_t below = llvm::divideCeil(kFilled, beside) - 1;
   return std::max(tile.rows / 2, below * tile.rows) + 1;
 }
 
 /// Between two counts without a product of both: those of smaller tiles, no more than where larger ones begin; these may be a few less.
-static SymExpr blocksOf(const ProductShape &s, ArrayRef<BlockTile> tiles, SymExpr rows) {
-  SymExpr blocks = blocksOf(s, tiles.back(), rows);
+static SymExpr blocksOf(const TiledProduct &p, ArrayRef<BlockTile> tiles, SymExpr rows) {
+  SymExpr blocks = blocksOf(p, tiles.back(), rows);
   for (size_t i = tiles.size() - 1; i-- > 0;) {
-    SymExpr last = SymExpr::constant(rows.getContext(), leastRows(s, tiles[i]) - 1);
-    SymExpr most = blocksOf(s, tiles.drop_front(i + 1), last);
-    blocks = SymExpr::max(blocksOf(s, tiles[i], rows), SymExpr::min(blocks, most));
+    SymExpr last = SymExpr::constant(rows.getContext(), leastRows(p, tiles[i]) - 1);
+    SymExpr most = blocksOf(p, tiles.drop_front(i + 1), last);
+    blocks = SymExpr::max(blocksOf(p, tiles[i], rows), SymExpr::min(blocks, most));
   }
   return blocks;
 }
 
-SymExpr blocksOf(const ProductShape &s, ArrayRef<BlockTile> tiles) {
-  return blocksOf(s, tiles, s.extent(s.m));
+SymExpr blocksOf(const TiledProduct &p, ArrayRef<BlockTile> tiles) {
+  return blocksOf(p, tiles, p.rows);
 }
 
-void chooseTile(SimtKernel &k, const ProductShape &s, ArrayRef<BlockTile> tiles,
+void chooseTile(SimtKernel &k, const TiledProduct &p, ArrayRef<BlockTile> tiles,
                 llvm::function_ref<void(size_t)> emit) {
   std::function<void(size_t)> from = [&](size_t i) {
     auto own = [&] {
-      Value count = k.e.uniform(blocksOf(s, tiles[i], s.extent(s.m)));
+      Value count = k.e.uniform(blocksOf(p, tiles[i], p.rows));
       k.when(k.less(k.block, count), [&] { emit(i); });
       k.e.forget();
     };
     if (i + 1 == tiles.size())
       return own();
-    Value few = constantI64(k.b, leastRows(s, tiles[i]) - 1);
-    k.choose(k.less(few, k.e.uniform(s.extent(s.m))), own, [&] { from(i + 1); });
+    Value few = constantI64(k.b, leastRows(p, tiles[i]) - 1);
+    k.choose(k.less(few, k.e.uniform(p.rows)), own, [&] { from(i + 1); });
   };
   from(0);
 }
 
-TileSource ProductBlock::operand(bool isA) const {
-  const ProductShape::Factors &factors = isA ? s.inA : s.inB;
-  auto index = [this, isA](const IndexValue &at, const IndexValue &step) {
-    IndexValue none;
-    SmallVector<IndexValue> place =
-        s.indexOf(isA ? s.inA : s.inB, outer, isA ? at : none, isA ? none : at, step);
-    place.resize(cast<SymTensorType>((isA ? s.a : s.b).getType()).getRank(), k.e.constant(0));
-    return place;
-  };
-  return {isA ? s.a : s.b,
-          index,
-          s.extent(isA ? s.m : s.n),
-          s.extent(s.k),
-          isA ? tile.rows : tile.columns,
-          tile.depth,
-          factors.back() == s.k};
+/// [tile]
+ProductBlock::Place ProductBlock::placeOf(SimtKernel &k, const TiledProduct &p,
+                                          const BlockTile &tile) {
+  SmallVector<SymExpr> counts(p.outer);
+  counts.push_back(SymExpr::ceildiv(p.columns, tile.columns));
+  counts.push_back(SymExpr::ceildiv(p.rows, tile.rows));
+  Place place{k.blockDigits(counts), {}, {}};
+  place.row = k.mul(place.outer.pop_back_val(), constantI64(k.b, tile.rows));
+  place.column = k.mul(place.outer.pop_back_val(), constantI64(k.b, tile.columns));
+  return place;
 }
 
-/// [tile]
-ProductBlock::ProductBlock(SimtKernel &k, const ProductShape &shape, const BlockTile &tile,
-                           bool isRaw)
-    : k(k), s(shape), tile(tile), reader(k, isRaw), operandA(operand(true)),
-      operandB(operand(false)), results{k,
-                                        s.op.getResult(),
-                                        [this](const IndexValue &row, const IndexValue &column) {
-                                          return s.indexOf(s.inResult, outer, row, column, {});
-                                        },
-                                        s.extent(s.m),
-                                        s.extent(s.n),
-                                        tile.rows,
-                                        tile.columns,
-                                        std::max(tile.columns, TileWriter::kColumns)} {
-  SmallVector<SymExpr> counts;
-  for (unsigned factor : s.outer)
-    counts.push_back(s.extent(factor));
-  counts.push_back(SymExpr::ceildiv(s.extent(s.n), tile.columns));
-  counts.push_back(SymExpr::ceildiv(s.extent(s.m), tile.rows));
-  outer = k.blockDigits(counts);
-  firstRow = k.mul(outer.pop_back_val(), constantI64(k.b, tile.rows));
-  firstColumn = k.mul(outer.pop_back_val(), constantI64(k.b, tile.columns));
+static TileSource withTile(TileSource source, int64_t size, int64_t depth) {
+  source.size = size, source.depth = depth;
+  return source;
 }
+
+ProductBlock::ProductBlock(SimtKernel &k, const TiledProduct &product, const BlockTile &tile,
+                           bool isRaw)
+    : k(k), p(product), tile(tile), reader(k, isRaw), place(placeOf(k, p, tile)),
+      operandA(withTile(p.left(k, place.outer), tile.rows, tile.depth)),
+      operandB(withTile(p.right(k, place.outer), tile.columns, tile.depth)),
+      results{k,
+              p.root,
+              p.results(k, place.outer),
+              p.rows,
+              p.columns,
+              tile.rows,
+              tile.columns,
+              std::max(tile.columns, TileWriter::kColumns),
+              p.run} {}
 
 TileStages TileStages::of(int64_t bytes) {
   constexpr int64_t mostBytes = 36 * 1024, most = 4;
@@ -115,9 +104,9 @@ TileStages TileStages::of(int64_t bytes) {
 
 /// [ahead] Both operands' tiles of these steps, where there are any, to a stage: a group of copies.
 void ProductBlock::fill(Value step, Value stage, TargetOf target) {
-  k.when(k.less(step, k.e.uniform(s.extent(s.k))), [&] {
-    reader.fill(operandA, firstRow, step, target(operandA, stage));
-    reader.fill(operandB, firstColumn, step, target(operandB, stage));
+  k.when(k.less(step, k.e.uniform(p.steps)), [&] {
+    reader.fill(operandA, place.row, step, target(operandA, stage), heldA);
+    reader.fill(operandB, place.column, step, target(operandB, stage), heldB);
   });
   k.endCopies();
 }
@@ -126,6 +115,7 @@ void ProductBlock::fill(Value step, Value stage, TargetOf target) {
 SmallVector<Value> ProductBlock::sum(ValueRange sums, const TileStages &stages, TargetOf target,
                                      Multiply multiply) {
   ImplicitLocOpBuilder &b = k.b;
+  heldA = reader.hold(operandA, place.row), heldB = reader.hold(operandB, place.column);
   int64_t ahead = stages.count - 1;
   for (int64_t i = 0; i < ahead; ++i)
     fill(constantI64(b, i * tile.depth), constantI64(b, i * stages.bytes), target);
@@ -136,7 +126,7 @@ SmallVector<Value> ProductBlock::sum(ValueRange sums, const TileStages &stages, 
   };
   SmallVector<Value> carried{constantI64(b, 0), constantI64(b, ahead * stages.bytes)};
   llvm::append_range(carried, sums);
-  carried = k.loop(constantI64(b, 0), k.e.uniform(s.extent(s.k)), tile.depth, carried,
+  carried = k.loop(constantI64(b, 0), k.e.uniform(p.steps), tile.depth, carried,
                    [&](Value step, ValueRange carried) {
                      k.awaitCopies(ahead - 1);
                      if (stages.isForProducts)

@@ -1,6 +1,6 @@
 //===- ProductBlock.h - A block of threads for each tile of a product ------------------------------------===//
 //
-//   ProductBlock block(k, shape, tile, isRaw);
+//   ProductBlock block(k, product, tile, isRaw);
 //   SmallVector<Value> sums = block.sum(zeros, stages, target, [&](Value stage, ValueRange sums) { … of the tiles there … });
 //   … sums to shared memory, at block.writer().place(row, column); a barrier …
 //   block.store(shared);
@@ -10,8 +10,7 @@
 #ifndef WEFT_TARGETS_CUDA_PRODUCTBLOCK_H
 #define WEFT_TARGETS_CUDA_PRODUCTBLOCK_H
 
-#include "targets/common/match/ProductShape.h"
-#include "targets/cuda/TileMemory.h"
+#include "targets/cuda/TiledProduct.h"
 
 namespace weft {
 
@@ -21,9 +20,9 @@ struct BlockTile {
 
 /// How many blocks a product has with the first of these tiles, largest first, of which there are enough to fill a GPU and that rows fill; else with
 /// the last.
-SymExpr blocksOf(const ProductShape &s, llvm::ArrayRef<BlockTile> tiles);
+SymExpr blocksOf(const TiledProduct &p, llvm::ArrayRef<BlockTile> tiles);
 /// Emits code for each of these tiles, by its number, of which the one runs that blocksOf() takes.
-void chooseTile(SimtKernel &k, const ProductShape &s, llvm::ArrayRef<BlockTile> tiles,
+void chooseTile(SimtKernel &k, const TiledProduct &p, llvm::ArrayRef<BlockTile> tiles,
                 llvm::function_ref<void(size_t)> emit);
 
 /// Tiles of both operands lie in shared memory so many times: products of one are computed while the next ones are on their way.
@@ -43,7 +42,7 @@ public:
   using Multiply =
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value stage, mlir::ValueRange)>;
 
-  ProductBlock(SimtKernel &k, const ProductShape &s, const BlockTile &tile, bool isRaw);
+  ProductBlock(SimtKernel &k, const TiledProduct &p, const BlockTile &tile, bool isRaw);
   ProductBlock(const ProductBlock &) = delete; // whose operands know it
 
   const TileSource &a() const { return operandA; }
@@ -53,20 +52,26 @@ public:
   llvm::SmallVector<mlir::Value> sum(mlir::ValueRange sums, const TileStages &stages,
                                      TargetOf target, Multiply multiply);
   /// Stores results whose sums lie in shared memory.
-  void store(mlir::Value sums) { results.store(sums, firstRow, firstColumn); }
+  void store(mlir::Value sums) { results.store(sums, place.row, place.column); }
 
 private:
-  TileSource operand(bool isA) const;
+  /// Which tile it has.
+  struct Place {
+    llvm::SmallVector<mlir::Value> outer;
+    mlir::Value row, column; ///< the first
+  };
+  static Place placeOf(SimtKernel &k, const TiledProduct &p, const BlockTile &tile);
+  using Held = llvm::SmallVector<TileSource::Held>;
   void fill(mlir::Value step, mlir::Value stage, TargetOf target);
 
   SimtKernel &k;
-  ProductShape s;
+  const TiledProduct &p;
   BlockTile tile;
   TileReader reader;
+  Place place;
   TileSource operandA, operandB;
   TileWriter results;
-  llvm::SmallVector<mlir::Value> outer;
-  mlir::Value firstRow, firstColumn;
+  Held heldA, heldB; ///< what the thread knows of its lines
 };
 
 } // namespace weft

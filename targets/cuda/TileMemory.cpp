@@ -22,22 +22,39 @@ bool isMultiple(SymExpr extent, int64_t size) {
 TileReader::TileReader(SimtKernel &k, bool isRaw)
     : k(k), builder(k.b), isRaw(isRaw), lanes(isRaw ? 8 : 4) {}
 
+/// The tensor in memory, or the one that is pulled.
+static SymTensorType typeOf(const TileSource &source) {
+  return source.type ? source.type : cast<SymTensorType>(source.value.getType());
+}
+
 /// Elements that lie side by side: dimensions of 1 behind them do not count.
 static SymExpr lengthOfLines(const TileSource &source) {
-  SmallVector<SymExpr> dims = cast<SymTensorType>(source.value.getType()).getDims();
+  SmallVector<SymExpr> dims = typeOf(source).getDims();
   while (dims.size() > 1 && dims.back().isConstant(1))
     dims.pop_back();
   return dims.back();
 }
+static SymExpr runOf(const TileSource &source) {
+  return source.run ? *source.run : lengthOfLines(source);
+}
+
+Value TileReader::pointerOf(const TileSource &source) const {
+  return source.pointer ? source.pointer : k.e.pointerOf(source.value);
+}
+
+TileSource::Spot TileReader::spotOf(const TileSource &source, const Chunk &chunk) {
+  if (source.spot)
+    return source.spot(chunk.held, chunk.step);
+  return {source.index(chunk.line, chunk.step), {}};
+}
 
 /// Lanes of a source's elements, as bits or as numbers.
-Value TileReader::elementsOf(const TileSource &source, const IndexValue &line,
-                             const IndexValue &step) {
-  SmallVector<IndexValue> index = source.index(line, step);
+Value TileReader::elementsOf(const TileSource &source, ArrayRef<IndexValue> index) {
+  SymTensorType type = typeOf(source);
   if (!isRaw)
-    return k.e.pull(source.value, index);
-  auto type = cast<SymTensorType>(source.value.getType());
-  if (Value pointer = k.e.pointerOf(source.value)) {
+    return source.pointer ? k.e.loadConstant(source.pointer, type, index)
+                          : k.e.pull(source.value, index);
+  if (Value pointer = pointerOf(source)) {
     auto raw = SymTensorType::get(type.getDims(), builder.getI16Type());
     return k.e.load(pointer, raw, index);
   }
@@ -47,14 +64,19 @@ Value TileReader::elementsOf(const TileSource &source, const IndexValue &line,
   return builder.create<arith::BitcastOp>(k.e.laneType(builder.getI16Type()), rounded);
 }
 
-/// Both conditions; null is one that always holds.
+/// Both conditions; null is one that always holds. A condition of one lane is one of all.
 Value TileReader::both(Value a, Value c) {
-  return a && c ? Value(builder.create<arith::AndIOp>(a, c)) : a ? a : c;
+  if (!a || !c)
+    return a ? a : c;
+  if (a.getType() != c.getType())
+    for (Value *each : {&a, &c})
+      *each = isa<VectorType>(each->getType()) ? *each : k.e.splat(*each);
+  return builder.create<arith::AndIOp>(a, c);
 }
 
 /// [chunk] Zeros where there is no element.
-Value TileReader::chunkOf(const TileSource &source, const IndexValue &line,
-                          const IndexValue &step) {
+Value TileReader::chunkOf(const TileSource &source, const Chunk &chunk) {
+  const IndexValue &line = chunk.line, &step = chunk.step;
   Value lines = k.e.uniform(source.lines), steps = k.e.uniform(source.steps);
   IndexValue run = source.isDeepLast ? step : line, other = source.isDeepLast ? line : step;
   Value runLimit = source.isDeepLast ? steps : lines,
@@ -67,93 +89,128 @@ Value TileReader::chunkOf(const TileSource &source, const IndexValue &line,
   if (!isRunWhole)
     isWhole = both(isThere, k.less(k.add(run.base, constantI64(builder, lanes - 1)), runLimit));
   TypedAttr none = isRaw ? TypedAttr(builder.getI16IntegerAttr(0)) : builder.getF32FloatAttr(0);
-  Value zero = k.e.constantData(none.getType(), none), chunk = zero, isLeft = isThere;
-  Stream stream(k, lengthOfLines(source), unsigned(lanes));
+  Value zero = k.e.constantData(none.getType(), none), elements = zero, isLeft = isThere;
+  auto within = [&](Value condition) { // lanes where it holds, and which are inside
+    Spot spot = spotOf(source, chunk);
+    condition = both(condition, spot.isInside);
+    auto read = [&] { return elementsOf(source, spot.index); };
+    return condition ? k.e.guarded(condition, read, zero) : read();
+  };
+  Stream stream(k, runOf(source), unsigned(lanes));
   if (!stream.isNever()) {
     Value isWide = both(isWhole, stream.condition());
-    chunk = k.e.guarded(
+    elements = k.e.guarded(
         isWide,
         [&] {
-          Value elements;
-          stream.wide([&] { elements = elementsOf(source, line, step); });
-          return elements;
+          Value all;
+          stream.wide([&] { all = within({}); });
+          return all;
         },
         zero);
     Value yes = builder.create<arith::ConstantOp>(builder.getBoolAttr(true));
     isLeft = both(isLeft, builder.create<arith::XOrIOp>(isWide, yes));
   }
-  auto byLanes = [&] {
-    return k.e.guarded(
-        k.e.less(run, {runLimit}), [&] { return elementsOf(source, line, step); }, zero);
-  };
-  return isLeft ? k.e.guarded(isLeft, byLanes, chunk) : byLanes();
+  auto byLanes = [&] { return within(k.e.less(run, {runLimit})); };
+  return isLeft ? k.e.guarded(isLeft, byLanes, elements) : byLanes();
 }
 
-/// Whether elements lie in memory as products read them, in lines that end where the tile's do.
+/// Whether elements lie in memory as products read them, in runs that end where chunks do.
 bool TileReader::isCopied(const TileSource &source) const {
-  auto type = cast<SymTensorType>(source.value.getType());
-  return k.e.pointerOf(source.value) && (isRaw || type.getElementType().isF32()) &&
-         lengthOfLines(source) == (source.isDeepLast ? source.steps : source.lines);
+  if (!pointerOf(source) || !(isRaw || typeOf(source).getElementType().isF32()))
+    return false;
+  return source.run || lengthOfLines(source) == (source.isDeepLast ? source.steps : source.lines);
 }
 
-/// [copy] Where lines have whole chunks, a chunk is there as a whole or not at all.
-void TileReader::copyChunk(const TileSource &source, const IndexValue &line, const IndexValue &step,
-                           Value to) {
-  auto type = cast<SymTensorType>(source.value.getType());
+/// [copy] Where runs have whole chunks, a chunk is there as a whole or not at all.
+void TileReader::copyChunk(const TileSource &source, const Chunk &chunk, Value to) {
+  SymTensorType type = typeOf(source);
   Value isThere;
   if (!isMultiple(source.lines, source.size))
-    isThere = k.less(line.base, k.e.uniform(source.lines));
+    isThere = k.less(chunk.line.base, k.e.uniform(source.lines));
   if (!isMultiple(source.steps, source.depth))
-    isThere = both(isThere, k.less(step.base, k.e.uniform(source.steps)));
-  SmallVector<IndexValue> index = source.index({line.base}, {step.base});
-  Value from = elementPointer(builder, k.e.pointerOf(source.value),
-                              memoryType(type.getElementType()), k.e.linear(type, index).base);
-  k.copyShared(to, from, isThere);
+    isThere = both(isThere, k.less(chunk.step.base, k.e.uniform(source.steps)));
+  Spot spot =
+      spotOf(source, {chunk.at, chunk.deep, {chunk.line.base}, {chunk.step.base}, chunk.held});
+  Value from = elementPointer(builder, pointerOf(source), memoryType(type.getElementType()),
+                              k.e.linear(type, spot.index).base);
+  k.copyShared(to, from, both(isThere, spot.isInside));
 }
 
-/// Of this thread, with the line and step of the tile.
-void TileReader::eachChunk(const TileSource &source, function_ref<void(Value, Value)> body) {
+/// How many chunks each thread has, where these are few; 0: they are a loop.
+unsigned TileReader::unrolledChunks(const TileSource &source) const {
+  constexpr int64_t most = 4;
+  int64_t chunks = source.depth * source.size / lanes;
+  return chunks <= kTileThreads * most && chunks % kTileThreads == 0
+             ? unsigned(chunks / kTileThreads)
+             : 0;
+}
+
+/// Line and step of the tile of the chunk with this number.
+std::pair<Value, Value> TileReader::placeOf(const TileSource &source, Value number) {
   int64_t runs = (source.isDeepLast ? source.depth : source.size) / lanes;
-  int64_t others = source.isDeepLast ? source.size : source.depth, chunks = runs * others;
-  auto one = [&](Value number) {
+  bool areLinesBeside = source.areLinesBeside && source.size >= SimtMachine::kWarp;
+  Value inner = constantI64(builder, areLinesBeside ? source.size : runs),
+        run = builder.createOrFold<arith::RemUIOp>(number, inner),
+        other = builder.createOrFold<arith::DivUIOp>(number, inner);
+  if (areLinesBeside)
+    std::swap(run, other);
+  run = k.mul(run, constantI64(builder, lanes));
+  return source.isDeepLast ? std::pair(other, run) : std::pair(run, other);
+}
+
+SmallVector<TileSource::Held> TileReader::hold(const TileSource &source, Value firstLine) {
+  SmallVector<TileSource::Held> held;
+  for (unsigned i = 0; source.hold && i < unrolledChunks(source); ++i) {
+    Value number = k.add(k.inBlock, constantI64(builder, i * kTileThreads));
+    held.push_back(source.hold(k.add(firstLine, placeOf(source, number).first)));
+  }
+  return held;
+}
+
+/// Of this thread.
+void TileReader::eachChunk(const TileSource &source, Value firstLine, Value firstStep,
+                           ArrayRef<TileSource::Held> held,
+                           function_ref<void(const Chunk &)> body) {
+  auto one = [&](Value number, const TileSource::Held *own) {
     k.e.forget();
-    Value run = builder.createOrFold<arith::RemUIOp>(number, constantI64(builder, runs)),
-          other = builder.createOrFold<arith::DivUIOp>(number, constantI64(builder, runs));
-    run = k.mul(run, constantI64(builder, lanes));
-    body(source.isDeepLast ? other : run, source.isDeepLast ? run : other);
+    auto [at, deep] = placeOf(source, number);
+    Value line = k.add(firstLine, at);
+    TileSource::Held found = own ? *own : source.hold ? source.hold(line) : TileSource::Held{};
+    body({at,
+          deep,
+          {line, source.isDeepLast ? 0 : 1},
+          {k.add(firstStep, deep), source.isDeepLast ? 1 : 0},
+          found});
     k.e.forget();
   };
-  if (chunks <= kTileThreads * 4 && chunks % kTileThreads == 0)
-    for (int64_t i = 0; i < chunks / kTileThreads; ++i)
-      one(k.add(k.inBlock, constantI64(builder, i * kTileThreads)));
-  else
-    k.loop(k.inBlock, constantI64(builder, chunks), kTileThreads, one);
+  unsigned unrolled = unrolledChunks(source);
+  for (unsigned i = 0; i < unrolled; ++i)
+    one(k.add(k.inBlock, constantI64(builder, i * kTileThreads)),
+        held.empty() ? nullptr : &held[i]);
+  if (!unrolled)
+    k.loop(k.inBlock, constantI64(builder, source.depth * source.size / lanes), kTileThreads,
+           [&](Value number) { one(number, nullptr); });
 }
 
 /// [fill]
 void TileReader::fill(const TileSource &source, Value firstLine, Value firstStep,
-                      const TileTarget &target) {
-  auto each = [&](function_ref<void(Value, Value, const IndexValue &, const IndexValue &)> body) {
-    eachChunk(source, [&](Value at, Value deep) {
-      body(at, deep, {k.add(firstLine, at), source.isDeepLast ? 0 : 1},
-           {k.add(firstStep, deep), source.isDeepLast ? 1 : 0});
-    });
+                      const TileTarget &target, ArrayRef<TileSource::Held> held) {
+  auto each = [&](function_ref<void(const Chunk &)> body) {
+    eachChunk(source, firstLine, firstStep, held, body);
   };
   auto compute = [&] {
     k.e.setLanes(unsigned(lanes));
-    each([&](Value at, Value deep, const IndexValue &line, const IndexValue &step) {
-      target.store(at, deep, chunkOf(source, line, step));
-    });
+    each([&](const Chunk &chunk) { target.store(chunk.at, chunk.deep, chunkOf(source, chunk)); });
     k.e.setLanes(1);
   };
-  Stream stream(k, lengthOfLines(source), unsigned(lanes));
+  Stream stream(k, runOf(source), unsigned(lanes));
   if (!target.place || stream.isNever() || !isCopied(source))
     return compute();
   k.choose(
       stream.condition(),
       [&] {
-        each([&](Value at, Value deep, const IndexValue &line, const IndexValue &step) {
-          copyChunk(source, line, step, target.place(at, deep));
+        each([&](const Chunk &chunk) {
+          copyChunk(source, chunk, target.place(chunk.at, chunk.deep));
         });
       },
       compute);
@@ -196,7 +253,7 @@ void TileWriter::storeChunk(Value sums, Value chunk, Value firstRow, Value first
   k.when(k.less(row, k.e.uniform(rows)), [&] {
     if (!isAligned)
       return singly();
-    Stream stream(k, columns, kChunk);
+    Stream stream(k, run.value_or(columns), kChunk);
     Value last = k.add(column, constantI64(b, kChunk - 1));
     k.choose(
         b.create<arith::AndIOp>(isAligned, k.less(last, width)),
@@ -232,7 +289,7 @@ void TileWriter::addParts(Value sums, int64_t parts) const {
 
 /// [store]
 void TileWriter::store(Value sums, Value firstRow, Value firstColumn) const {
-  Stream stream(k, columns, kChunk);
+  Stream stream(k, run.value_or(columns), kChunk);
   Value isAligned = stream.isNever() ? Value() : stream.condition();
   k.loop(k.inBlock, constantI64(k.b, tileRows * tileColumns / kChunk), kTileThreads,
          [&](Value chunk) { storeChunk(sums, chunk, firstRow, firstColumn, isAligned); });

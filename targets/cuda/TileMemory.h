@@ -13,6 +13,7 @@
 #define WEFT_TARGETS_CUDA_TILEMEMORY_H
 
 #include "targets/cuda/SimtKernel.h"
+#include <optional>
 
 namespace weft {
 
@@ -25,6 +26,23 @@ struct TileSource {
   SymExpr lines, steps;
   int64_t size, depth; ///< lines and steps of the tile
   bool isDeepLast;     ///< its steps are neighbours in memory, not its lines
+
+  /// Where elements are found in two parts, in place of `index`: what a line has in common for all steps, which each thread finds once, and from it an
+  /// element, which is zero where it is not inside. Its steps are neighbours.
+  struct Spot {
+    llvm::SmallVector<IndexValue> index;
+    mlir::Value isInside; ///< null: all are
+  };
+  using Held = llvm::SmallVector<mlir::Value>;
+  std::function<Held(mlir::Value line)> hold = {};
+  std::function<Spot(llvm::ArrayRef<mlir::Value> held, const IndexValue &step)> spot = {};
+  /// So many elements lie side by side, from each multiple of them on; else a line of the tensor.
+  std::optional<SymExpr> run = {};
+  /// Elements of a step lie side by side, though chunks are of steps: neighbouring threads have neighbouring lines.
+  bool areLinesBeside = false;
+  /// Where it lies otherwise than `value` says.
+  mlir::Value pointer = {};
+  SymTensorType type = {};
 };
 
 /// Where a tile goes in shared memory. A chunk's first element has this line and step of the tile.
@@ -43,16 +61,29 @@ public:
   TileReader(SimtKernel &k, bool isRaw);
   /// The lanes of elements are one before and behind. What is copied is there when the thread has waited for its copies (awaitCopies).
   void fill(const TileSource &source, mlir::Value firstLine, mlir::Value firstStep,
-            const TileTarget &target);
+            const TileTarget &target, llvm::ArrayRef<TileSource::Held> held = {});
+  /// What the thread holds of the lines of its chunks. Nothing where it is to be found for each chunk.
+  llvm::SmallVector<TileSource::Held> hold(const TileSource &source, mlir::Value firstLine);
 
 private:
+  using Spot = TileSource::Spot;
+  /// A chunk of the thread: its first element.
+  struct Chunk {
+    mlir::Value at, deep;  ///< of the tile
+    IndexValue line, step; ///< of the source, with neighbours
+    TileSource::Held held; ///< of the line
+  };
+  mlir::Value pointerOf(const TileSource &source) const;
   bool isCopied(const TileSource &source) const;
-  void copyChunk(const TileSource &source, const IndexValue &line, const IndexValue &step,
-                 mlir::Value to);
-  void eachChunk(const TileSource &source,
-                 llvm::function_ref<void(mlir::Value line, mlir::Value step)> body);
-  mlir::Value chunkOf(const TileSource &source, const IndexValue &line, const IndexValue &step);
-  mlir::Value elementsOf(const TileSource &source, const IndexValue &line, const IndexValue &step);
+  void copyChunk(const TileSource &source, const Chunk &chunk, mlir::Value to);
+  unsigned unrolledChunks(const TileSource &source) const;
+  std::pair<mlir::Value, mlir::Value> placeOf(const TileSource &source, mlir::Value number);
+  void eachChunk(const TileSource &source, mlir::Value firstLine, mlir::Value firstStep,
+                 llvm::ArrayRef<TileSource::Held> held,
+                 llvm::function_ref<void(const Chunk &)> body);
+  Spot spotOf(const TileSource &source, const Chunk &chunk);
+  mlir::Value chunkOf(const TileSource &source, const Chunk &chunk);
+  mlir::Value elementsOf(const TileSource &source, llvm::ArrayRef<IndexValue> index);
   mlir::Value both(mlir::Value a, mlir::Value c);
 
   SimtKernel &k;
@@ -71,6 +102,8 @@ struct TileWriter {
   SymExpr rows, columns;
   int64_t tileRows, tileColumns;
   int64_t stride; ///< of rows of sums in shared memory, a multiple of kColumns
+  std::optional<SymExpr> run =
+      {}; ///< so many columns lie side by side, from each multiple of them on; else all
 
   static constexpr int64_t kColumns = 32;
 

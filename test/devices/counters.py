@@ -55,6 +55,7 @@ STREAMS = {"row", "loop", "turn"}  # the schedules whose accesses follow each ot
 TILES = {"tile", "product"}  # those that multiply, and attention
 FEW = 64  # sectors, of which ends of rows are a large part
 IMAGES = {"resnet", "qdq_images"}
+MOST_OF_FEW_CHANNELS = 2.7  # of pictures whose channels do not fill 16 bytes, where a warp reads every second pixel of a few lines
 MOST_OF_WINDOWS = 1.45  # sectors of convolutions in `loop`: each channel of a picture of odd size begins within a sector, and a warp reads four or less of it
 
 
@@ -131,11 +132,13 @@ def attention(weft, work):
             yield f"it touches {ratio(count, 'sectors'):.3f} of the ideal sectors"
 
 
-def most_sectors(schedule, nodes):
+def most_sectors(schedule, nodes, narrow):
     """The most sectors, by the ideal, of a model's kernels. A mask's odd rows are no fault of attention's."""
     if schedule == "attention":
         return math.inf
-    return MOST_OF_WINDOWS if schedule == "loop" and any("(Conv)" in node for node in nodes) else MOST_SECTORS
+    if not any("(Conv)" in node for node in nodes):
+        return MOST_SECTORS
+    return MOST_OF_WINDOWS if schedule == "loop" else MOST_OF_FEW_CHANNELS if narrow else MOST_SECTORS
 
 
 def model(weft, work, name):
@@ -150,7 +153,7 @@ def model(weft, work, name):
             continue
         print(f"{kernel}: {count['sectors']:,} sectors, {ratio(count, 'sectors'):.3f} of the ideal, {ratio(count, 'shared_turns'):.3f} of the turns of shared "
               f"memory, {count['narrow_accesses']:,} of {count['of_global_memory']:,} accesses narrow")
-        most = most_sectors(schedule, count["nodes"])
+        most = most_sectors(schedule, count["nodes"], count["narrow_accesses"])
         if ratio(count, "shared_turns") > 1:
             yield f"{kernel} waits for banks: {count['shared_turns']:,} turns instead of {count['ideal_shared_turns']:,}"
         if ratio(count, "sectors") > most and not (schedule in TILES and count["sectors"] < FEW):

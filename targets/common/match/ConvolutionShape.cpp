@@ -1,6 +1,7 @@
 //===- ConvolutionShape.cpp - Recognises convolutions and how their results are indexed --------------===//
 
 #include "targets/common/match/ConvolutionShape.h"
+#include "targets/common/match/WalkOrder.h"
 
 using namespace mlir;
 
@@ -19,41 +20,6 @@ bool hasElements(ConvOp op) {
     return input == filter && (input.isF32() || isHalf(input));
   return op.getChannelsLast() && isa<IntegerType>(input) && isa<IntegerType>(filter) &&
          elementBits(input) == 8 && elementBits(filter) == 8 && sum.isInteger(32);
-}
-
-/// Dimension `fromRight` of a tensor; 1 when it has fewer.
-bool isOne(SymTensorType type, unsigned fromRight) {
-  return fromRight >= type.getRank() || type.getDim(type.getRank() - 1 - fromRight).isConstant(1);
-}
-
-/// Whether the last `count` dimensions of the operation's result are walked in order, or not at all, by each operand.
-bool walksInOrder(Operation *op, unsigned count) {
-  auto rule = dyn_cast<RuleOpInterface>(op);
-  if (!rule || op->getNumResults() != 1)
-    return false;
-  IterationRule bound = rule.rule();
-  ArrayRef<Access> result = bound.result(0);
-  auto resultType = cast<SymTensorType>(op->getResult(0).getType());
-  for (unsigned i = 0; i < bound.operandCount(); ++i) {
-    ArrayRef<Access> operand = bound.operand(i);
-    auto type = cast<SymTensorType>(op->getOperand(i).getType());
-    bool all = true, none = true;
-    for (unsigned d = 0; d < count; ++d) {
-      bool one = isOne(type, d),
-           same = d < type.getRank() && d < resultType.getRank() && one == isOne(resultType, d);
-      if (!one) {
-        const Access &a = operand[operand.size() - 1 - d];
-        if (!same || a.kind != AccessKind::Point ||
-            result[result.size() - 1 - d].kind != AccessKind::Point ||
-            a.factor() != result[result.size() - 1 - d].factor())
-          return false;
-      }
-      all &= same, none &= one;
-    }
-    if (!all && !none)
-      return false;
-  }
-  return true;
 }
 
 } // namespace
@@ -120,13 +86,7 @@ Decline ConvolutionShape::unlessThreeByThree(bool ofBytes) const {
 }
 
 bool ConvolutionShape::walksPixelsInOrder() const {
-  for (Operation &each : *op->getBlock()) {
-    if (&each == op || each.hasTrait<OpTrait::IsTerminator>() || isa<FillOp, ConstantOp>(each))
-      continue;
-    if (each.getNumOperands() == 0 || !walksInOrder(&each, isLine ? 1 : 2))
-      return false;
-  }
-  return true;
+  return walksInOrder(op, /*behind=*/0, isLine ? 1 : 2);
 }
 
 SmallVector<IndexValue> ConvolutionShape::at(ElementBuilder &e, IndexValue n, IndexValue channel,

@@ -46,9 +46,9 @@ TileStages ThreadTile::stages() const {
 /// Emits the code of one thread.
 class RealEmitter {
 public:
-  RealEmitter(SimtKernel &k, const ProductShape &s, const ThreadTile &own, Value shared)
+  RealEmitter(SimtKernel &k, const TiledProduct &p, const ThreadTile &own, Value shared)
       : k(k), b(k.b), held(own.held), hasParts(own.hasParts), tile(own.block()),
-        stages(own.stages()), block(k, s, tile, /*isRaw=*/false), shared(shared) {
+        stages(own.stages()), block(k, p, tile, /*isRaw=*/false), shared(shared) {
     part = b.create<arith::DivUIOp>(k.inBlock, constantI64(b, SimtMachine::kWarp));
     Value thread = hasParts ? k.lane() : k.inBlock;
     firstStep = hasParts ? k.mul(part, constantI64(b, kDepth)) : constantI64(b, 0);
@@ -187,21 +187,28 @@ public:
   int64_t threads() const override { return kTileThreads; }
 
   Decline decline(func::FuncOp spec, const SimtMachine &) const override {
-    return ProductShape::match(spec).decline();
+    return TiledProduct::match(spec).decline();
   }
 
   Launch launch(func::FuncOp spec, const SimtMachine &) const override {
-    return blocks(blocksOf(*ProductShape::match(spec), blockTiles()), 1);
+    return blocks(blocksOf(**TiledProduct::match(spec), blockTiles()), 1);
+  }
+
+  SmallVector<WeightLayout> layouts(func::FuncOp spec, const SimtMachine &machine) const override {
+    SmallVector<WeightLayout> layouts = SimtSchedule::layouts(spec, machine);
+    (*TiledProduct::match(spec))->setLayouts(layouts);
+    return layouts;
   }
 
   void emit(SimtKernel &k) const override {
-    ProductShape s = *ProductShape::match(k.spec);
+    TiledProduct::Owned product = *TiledProduct::match(k.spec);
     int64_t bytes = 0;
     for (const ThreadTile &own : kTiles)
       bytes = std::max({bytes, own.stages().all(), 4 * own.block().rows * kColumns}); // of sums
     Value shared = k.sharedBytes(bytes);
     // [tiles]
-    chooseTile(k, s, blockTiles(), [&](size_t i) { RealEmitter(k, s, kTiles[i], shared).emit(); });
+    chooseTile(k, *product, blockTiles(),
+               [&](size_t i) { RealEmitter(k, *product, kTiles[i], shared).emit(); });
   }
 
 private:

@@ -49,14 +49,12 @@ constexpr WarpTile kTiles[] = {{2, 8, WarpTile::Below},
                                {2, 2, WarpTile::Deeper},
                                {1, 2, WarpTile::Deeper}};
 
-Type elementOf(Value operand) { return cast<SymTensorType>(operand.getType()).getElementType(); }
-
 /// Emits the code of one thread.
 class TileEmitter {
 public:
-  TileEmitter(SimtKernel &k, const ProductShape &s, const WarpTile &warp, Value shared)
-      : k(k), b(k.b), warp(warp), block(k, s, warp.block(), /*isRaw=*/true), shared(shared),
-        stages(warp.stages()), element(elementOf(s.a)),
+  TileEmitter(SimtKernel &k, const TiledProduct &p, const WarpTile &warp, Value shared)
+      : k(k), b(k.b), warp(warp), block(k, p, warp.block(), /*isRaw=*/true), shared(shared),
+        stages(warp.stages()), element(p.leftType),
         rowsApart(isTogether(warp, k.machine) ? kGroupRows : kMatrixRows) {
     stages.isForProducts = isTogether(warp, k.machine);
     number = b.create<arith::DivUIOp>(k.inBlock, constantI64(b, SimtMachine::kWarp));
@@ -170,29 +168,36 @@ public:
   int64_t threads() const override { return kTileThreads; }
 
   Decline decline(func::FuncOp spec, const SimtMachine &) const override {
-    Match<ProductShape> s = ProductShape::match(spec);
-    if (!s)
-      return s.decline();
-    if (!isHalf(elementOf(s->a)) || elementOf(s->a) != elementOf(s->b))
+    Match<TiledProduct::Owned> p = TiledProduct::match(spec);
+    if (!p)
+      return p.decline();
+    if (!isHalf((*p)->leftType) || (*p)->leftType != (*p)->rightType)
       return {"tensor cores multiply f16 by f16 and bf16 by bf16"};
     return {};
   }
 
   Launch launch(func::FuncOp spec, const SimtMachine &) const override {
-    return blocks(blocksOf(*ProductShape::match(spec), blockTiles()), 1);
+    return blocks(blocksOf(**TiledProduct::match(spec), blockTiles()), 1);
   }
 
   Unit unit(func::FuncOp, const SimtMachine &) const override { return Unit::HalfTiles; }
 
+  SmallVector<WeightLayout> layouts(func::FuncOp spec, const SimtMachine &machine) const override {
+    SmallVector<WeightLayout> layouts = SimtSchedule::layouts(spec, machine);
+    (*TiledProduct::match(spec))->setLayouts(layouts);
+    return layouts;
+  }
+
   void emit(SimtKernel &k) const override {
-    ProductShape s = *ProductShape::match(k.spec);
+    TiledProduct::Owned product = *TiledProduct::match(k.spec);
     int64_t bytes = 0;
     for (const WarpTile &warp : kTiles)
       bytes = std::max({bytes, warp.stages().all(), 4 * warp.block().rows * kColumns}); // of sums
     constexpr int64_t swizzled = 1024; // how units that read it want it to begin
     Value shared = k.sharedBytes(bytes, k.machine.hasGroupProducts ? swizzled : 16);
     // [tiles]
-    chooseTile(k, s, blockTiles(), [&](size_t i) { TileEmitter(k, s, kTiles[i], shared).emit(); });
+    chooseTile(k, *product, blockTiles(),
+               [&](size_t i) { TileEmitter(k, *product, kTiles[i], shared).emit(); });
   }
 
 private:

@@ -1,0 +1,101 @@
+//===- MatrixProduct.cpp - Products of two tensors, in tiles ----------------------------------------------===//
+//
+//   stacks whose rows follow each other in the left operand, and which share the right one, are one matrix   [stacks]
+//===------------------------------------------------------------------------------------------===//
+
+#include "targets/common/match/ProductShape.h"
+#include "targets/common/match/WalkOrder.h"
+#include "targets/cuda/TiledProduct.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+using Factors = ProductShape::Factors;
+
+class MatrixProduct : public TiledProduct {
+public:
+  explicit MatrixProduct(const ProductShape &shape) : s(shape) {
+    auto element = [](Value value) { return cast<SymTensorType>(value.getType()).getElementType(); };
+    root = s.op.getResult(), leftType = element(s.a), rightType = element(s.b);
+    rows = s.extent(s.m), columns = run = s.extent(s.n), steps = s.extent(s.k);
+    joinStacks();
+    for (unsigned factor : stacks)
+      outer.push_back(s.extent(factor));
+  }
+
+  TileSource left(SimtKernel &k, ArrayRef<Value> outer) const override {
+    return {s.a, indexOf(k, s.a, s.inA, outer, true), rows, steps, 0, 0, s.inA.back() == s.k};
+  }
+  TileSource right(SimtKernel &k, ArrayRef<Value> outer) const override {
+    return {s.b, indexOf(k, s.b, s.inB, outer, false), columns, steps, 0, 0, s.inB.back() == s.k};
+  }
+  TileWriter::Index results(SimtKernel &k, ArrayRef<Value> outer) const override {
+    SmallVector<Value> all = withJoined(k, outer);
+    return [this, all](const IndexValue &row, const IndexValue &column) {
+      return s.indexOf(s.inResult, all, row, column, {});
+    };
+  }
+
+private:
+  /// [stacks] Rows are counted over all of them: stacks before the last are 0.
+  void joinStacks() {
+    stacks = s.outer;
+    unsigned joined = 0;
+    auto precede = [&](const Factors &factors) { // of the joined rows: the factor before them
+      const auto *at = llvm::find(factors, joined ? s.outer[s.outer.size() - joined] : s.m);
+      return at == factors.begin() ? std::optional<unsigned>() : *(at - 1);
+    };
+    while (!stacks.empty() && s.inResult.size() > joined + 2 &&
+           precede(s.inA) == stacks.back() && precede(s.inResult) == stacks.back() &&
+           !llvm::is_contained(s.inB, stacks.back()) &&
+           s.inResult[s.inResult.size() - 2] == s.m &&
+           walksInOrder(s.op, /*behind=*/1, joined + 2)) {
+      rows = rows * s.extent(stacks.pop_back_val());
+      ++joined;
+    }
+  }
+
+  SmallVector<Value> withJoined(SimtKernel &k, ArrayRef<Value> outer) const {
+    SmallVector<Value> all(outer);
+    all.resize(s.outer.size(), constantI64(k.b, 0));
+    return all;
+  }
+
+  TileSource::Index indexOf(SimtKernel &k, Value value, const Factors &factors,
+                            ArrayRef<Value> outer, bool isLeft) const {
+    SmallVector<Value> all = withJoined(k, outer);
+    unsigned rank = cast<SymTensorType>(value.getType()).getRank();
+    return [this, &k, all, rank, own = &factors, isLeft](const IndexValue &at,
+                                                         const IndexValue &step) {
+      IndexValue none;
+      SmallVector<IndexValue> place =
+          s.indexOf(*own, all, isLeft ? at : none, isLeft ? none : at, step);
+      place.resize(rank, k.e.constant(0));
+      return place;
+    };
+  }
+
+  ProductShape s;
+  Factors stacks; ///< of s.outer, those before joined ones
+};
+
+} // namespace
+
+Match<TiledProduct::Owned> matchMatrices(func::FuncOp spec) {
+  Match<ProductShape> shape = ProductShape::match(spec);
+  if (!shape)
+    return shape.decline();
+  return TiledProduct::Owned(std::make_shared<MatrixProduct>(*shape));
+}
+
+Match<TiledProduct::Owned> TiledProduct::match(func::FuncOp spec) {
+  Match<Owned> matrices = matchMatrices(spec);
+  if (matrices)
+    return matrices;
+  Match<Owned> windows = matchWindows(spec);
+  return windows || !spec.getOps<ConvOp>().empty() ? windows : matrices;
+}
+
+} // namespace weft
