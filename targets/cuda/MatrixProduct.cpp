@@ -17,7 +17,9 @@ using Factors = ProductShape::Factors;
 class MatrixProduct : public TiledProduct {
 public:
   explicit MatrixProduct(const ProductShape &shape) : s(shape) {
-    auto element = [](Value value) { return cast<SymTensorType>(value.getType()).getElementType(); };
+    auto element = [](Value value) {
+      return cast<SymTensorType>(value.getType()).getElementType();
+    };
     root = s.op.getResult(), leftType = element(s.a), rightType = element(s.b);
     rows = s.extent(s.m), columns = run = s.extent(s.n), steps = s.extent(s.k);
     joinStacks();
@@ -47,9 +49,8 @@ private:
       const auto *at = llvm::find(factors, joined ? s.outer[s.outer.size() - joined] : s.m);
       return at == factors.begin() ? std::optional<unsigned>() : *(at - 1);
     };
-    while (!stacks.empty() && s.inResult.size() > joined + 2 &&
-           precede(s.inA) == stacks.back() && precede(s.inResult) == stacks.back() &&
-           !llvm::is_contained(s.inB, stacks.back()) &&
+    while (!stacks.empty() && s.inResult.size() > joined + 2 && precede(s.inA) == stacks.back() &&
+           precede(s.inResult) == stacks.back() && !llvm::is_contained(s.inB, stacks.back()) &&
            s.inResult[s.inResult.size() - 2] == s.m &&
            walksInOrder(s.op, /*behind=*/1, joined + 2)) {
       rows = rows * s.extent(stacks.pop_back_val());

@@ -18,11 +18,11 @@ namespace weft {
 struct TiledProduct {
   using Owned = std::shared_ptr<const TiledProduct>;
 
-  mlir::Value root;                  ///< whose elements are the sums
-  mlir::Type leftType, rightType;    ///< elements of operands
-  llvm::SmallVector<SymExpr> outer;  ///< how many matrices there are
-  SymExpr rows, columns, steps;      ///< of each
-  SymExpr run;                       ///< so many columns lie side by side in results
+  mlir::Value root;                 ///< whose elements are the sums
+  mlir::Type leftType, rightType;   ///< elements of operands
+  llvm::SmallVector<SymExpr> outer; ///< how many matrices there are
+  SymExpr rows, columns, steps;     ///< of each
+  SymExpr run;                      ///< so many columns lie side by side in results
 
   virtual ~TiledProduct() = default;
   /// Operands of one of the matrices; what depends on the tile's size is not set.

@@ -73,16 +73,17 @@ private:
   /// [filters] Two steps of bf16 are a word.
   TileSource filters(SimtKernel &k, ArrayRef<Value> outer) const {
     MLIRContext *context = root.getContext();
-    int64_t perWord = s.element().isBF16() ? 2 : 1, length = llvm::divideCeil(depth, perWord) * perWord;
+    int64_t perWord = s.element().isBF16() ? 2 : 1,
+            length = llvm::divideCeil(depth, perWord) * perWord;
     Value first = k.mul(groupOf(k, outer), constantI64(k.b, perGroup));
-    TileSource source{s.op.getFilter(), {}, SymExpr::constant(context, perGroup), steps, 0, 0, true};
+    TileSource source{
+        s.op.getFilter(), {}, SymExpr::constant(context, perGroup), steps, 0, 0, true};
     source.index = [&k, first](const IndexValue &line, const IndexValue &step) {
       return SmallVector<IndexValue>{k.e.add(line, {first}), step};
     };
     source.pointer = k.inputs[s.filter];
-    source.type = SymTensorType::get({SymExpr::constant(context, s.filters),
-                                      SymExpr::constant(context, length)},
-                                     s.element());
+    source.type = SymTensorType::get(
+        {SymExpr::constant(context, s.filters), SymExpr::constant(context, length)}, s.element());
     return source;
   }
 
@@ -165,9 +166,9 @@ private:
     if (isInOrder) {
       // [sides] counted over images, too
       IndexValue first = image ? number : zero;
-      return s.isLine                       ? SmallVector<IndexValue>{first, pixel}
+      return s.isLine                        ? SmallVector<IndexValue>{first, pixel}
              : s.window[1].out.isConstant(1) ? SmallVector<IndexValue>{first, pixel, zero}
-                                            : SmallVector<IndexValue>{first, zero, pixel};
+                                             : SmallVector<IndexValue>{first, zero, pixel};
     }
     if (!image)
       std::tie(number, pixel) = k.e.divmod(pixel, k.e.symbolic(s.pixels()));

@@ -180,6 +180,18 @@ DRIVER cuEventSynchronize(cuda_event *event) {
   return event->context->lost;
 }
 
+/// A millisecond for each piece of work between them.
+DRIVER cuEventElapsedTime(float *milliseconds, cuda_event *begin, cuda_event *end) {
+  BEGIN("cuEventElapsedTime");
+  if (!begin->on || begin->on != end->on)
+    return invalid_handle;
+  for (cuda_event *each : {begin, end})
+    if (each->on->done < each->at)
+      return CUDA_NOT_READY;
+  *milliseconds = float(end->at - begin->at);
+  return begin->context->lost;
+}
+
 DRIVER cuStreamWaitEvent(cuda_stream *stream, cuda_event *event, unsigned) {
   BEGIN("cuStreamWaitEvent");
   cuda_stream *on = event->on;

@@ -353,6 +353,30 @@ void check_places(const device_kit &kit) {
   REQUIRE(u.calls->bytes_at(u.device, here.data()) == 0);
 }
 
+void check_clock(const device_kit &kit) {
+  user u(kit);
+  if (!u.calls->elapsed)
+    return;
+  std::vector<char> here(800);
+  ended<void> block = u.allocate(here.size());
+  ended<weft_queue_t> queue = u.open_queue();
+  ended<weft_event_t> events[] = {u.open_event(), u.open_event(), u.open_event()};
+  for (size_t i = 0; i < 3; ++i) {
+    weft_copy_t copy = {sizeof copy,         0, u.device, nullptr, block.get(), here.data(),
+                        int64_t(here.size())};
+    u.must(u.calls->copy(queue.get(), &copy, &u.err));
+    u.must(u.calls->record(queue.get(), events[i].get(), &u.err));
+  }
+  u.must(u.calls->wait(u.device, events[2].get(), &u.err));
+  uint64_t whole = 0, first = 0, second = 0;
+  u.must(u.calls->elapsed(u.device, events[0].get(), events[2].get(), &whole, &u.err));
+  u.must(u.calls->elapsed(u.device, events[0].get(), events[1].get(), &first, &u.err));
+  u.must(u.calls->elapsed(u.device, events[1].get(), events[2].get(), &second, &u.err));
+  constexpr uint64_t rounding = 2000;
+  REQUIRE(first + second <= whole + rounding);
+  REQUIRE(whole <= first + second + rounding);
+}
+
 const std::vector<device_step> &device_steps() {
   static const std::vector<device_step> steps = {
       {"a device says what it is", check_properties},
@@ -363,6 +387,7 @@ const std::vector<device_step> &device_steps() {
       {"a launch computes its units and no others", check_launches},
       {"an event is done when what was given before it is", check_events},
       {"queues follow each other's events", check_queues},
+      {"a device with a clock says how long was worked between events", check_clock},
       {"a queue that is stopped launches nothing", check_stop},
       {"compiled host code launches on a queue and is left when that fails", check_host_code}};
   return steps;

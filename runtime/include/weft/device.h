@@ -191,6 +191,9 @@ struct weft_device_v1 {
   /* How many bytes from `memory` to the end of an allocation lie in the device's own memory, whoever allocated it there; 0: none, it is the
    * host's, or that of another device, or both can use it. NULL of a device whose memory is the host's. */
   uint64_t (*bytes_at)(weft_device_t *device, const void *memory);
+  /* NULL of a device that has no clock of its own. Else how long one queue worked between two events that are done, by the device's clock. */
+  weft_status_t (*elapsed)(weft_device_t *device, weft_event_t *begin, weft_event_t *end,
+                           uint64_t *out_ns, weft_error_t *err);
 };
 
 /* Opens the CPU that this process runs on. `env` (NULL: defaults; copied) gives its memory and, when it has `parallel`, its threads;

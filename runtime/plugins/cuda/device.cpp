@@ -336,7 +336,7 @@ static weft_status_t open_event(weft_device_t *device, weft_event_t **out_event,
   cuda_event_t event = nullptr;
   inside context(gpu);
   weft_status_t status =
-      check(gpu, gpu->driver->open_event(&event, CUDA_EVENT_UNTIMED), "an event", err);
+      check(gpu, gpu->driver->open_event(&event, CUDA_EVENT_TIMED), "an event", err);
   *out_event = (weft_event_t *)event;
   return status;
 }
@@ -373,6 +373,19 @@ static weft_status_t wait(weft_device_t *device, weft_event_t *event, weft_error
   return check(gpu, gpu->driver->wait((cuda_event_t)event), "work of the GPU", err);
 }
 
+/// The driver counts in milliseconds, by half microseconds.
+static weft_status_t elapsed(weft_device_t *device, weft_event_t *begin, weft_event_t *end,
+                             uint64_t *out_ns, weft_error_t *err) {
+  gpu_t *gpu = gpu_of(device);
+  inside context(gpu);
+  float milliseconds = 0;
+  weft_status_t status =
+      check(gpu, gpu->driver->elapsed(&milliseconds, (cuda_event_t)begin, (cuda_event_t)end),
+            "time", err);
+  *out_ns = (uint64_t)(milliseconds * 1e6);
+  return status;
+}
+
 const weft_device_v1 weft_cuda_calls = {sizeof(weft_device_v1),
                                         0,
                                         "cuda",
@@ -397,7 +410,8 @@ const weft_device_v1 weft_cuda_calls = {sizeof(weft_device_v1),
                                         event_is_done,
                                         wait,
                                         nullptr,
-                                        bytes_at};
+                                        bytes_at,
+                                        elapsed};
 
 //===----------------------------------------------------------------------===//
 // The plug-in

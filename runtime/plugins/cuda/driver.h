@@ -39,7 +39,7 @@ enum {
 };
 enum {
   CUDA_STREAM_ALONE = 1, ///< does not wait for the stream without a number
-  CUDA_EVENT_UNTIMED = 2,
+  CUDA_EVENT_TIMED = 0,
   CUDA_HOST_PORTABLE = 1,
   CUDA_FUNCTION_SHARED = 8, ///< attribute: bytes of a block that launches ask for
   CUDA_JIT_LOG = 5,
@@ -86,7 +86,8 @@ enum {
   F(close_event, "cuEventDestroy_v2", (cuda_event_t))                                              \
   F(record, "cuEventRecord", (cuda_event_t, cuda_stream_t))                                        \
   F(is_done, "cuEventQuery", (cuda_event_t))                                                       \
-  F(wait, "cuEventSynchronize", (cuda_event_t))
+  F(wait, "cuEventSynchronize", (cuda_event_t))                                                    \
+  F(elapsed, "cuEventElapsedTime", (float *, cuda_event_t, cuda_event_t))
 
 struct cuda_driver_t {
 #define F(member, name, parameters) cuda_result_t(*member) parameters;

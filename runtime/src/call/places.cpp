@@ -14,7 +14,8 @@
 static int64_t bytes_at(const weft_module_t *module, const void *data) {
   weft_accelerator *accelerator = module->accelerator;
   const weft_device_v1 *calls = accelerator ? accelerator->device->calls : nullptr;
-  bool can_say = calls && calls->struct_size >= sizeof *calls && calls->bytes_at;
+  bool can_say =
+      calls && calls->struct_size >= offsetof(weft_device_v1, elapsed) && calls->bytes_at;
   return can_say ? (int64_t)calls->bytes_at(accelerator->device, data) : -1;
 }
 

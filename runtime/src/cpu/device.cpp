@@ -189,6 +189,7 @@ const weft_device_v1 weft_cpu_calls = {sizeof(weft_device_v1),
                                        event_is_done,
                                        wait,
                                        nullptr,
+                                       nullptr,
                                        nullptr};
 
 weft_status_t weft_cpu_open(const weft_env_t *given, weft_device_t **out_device,

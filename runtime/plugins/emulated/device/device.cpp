@@ -163,7 +163,8 @@ const weft_device_v1 calls = {sizeof(weft_device_v1),
                               is_done,
                               wait,
                               counter,
-                              bytes_at};
+                              bytes_at,
+                              nullptr};
 
 } // namespace weft_emulated
 
