@@ -70,7 +70,7 @@ public:
       setMesh(variant.program);
       module.target = blob.text(variant.target.kernels->name().str());
       module.host_table_size = variant.target.kernels->isForDevice()
-                                   ? offsetof(weft_host_v1, overlap_rows)
+                                   ? deviceTableSize(variant.program)
                                    : hostTableSize(variant.program);
       std::vector<weft_function_v1> functions;
       for (const PlannedFunction &planned : variant.program.functions)
@@ -302,12 +302,18 @@ private:
     return blob.list(rows);
   }
 
+  static uint64_t deviceTableSize(const Program &program) {
+    bool counts =
+        llvm::any_of(program.kernels, [](const PlannedKernel &kernel) { return kernel.isCounted; });
+    return counts ? sizeof(weft_host_v1) : offsetof(weft_host_v1, overlap_rows);
+  }
+
   /// No more of the table than the functions call, so that older runtimes open what they can run.
   static uint64_t hostTableSize(const Program &program) {
     if (program.mesh) // also without collectives: it takes a runtime that knows where a rank stands
       return llvm::any_of(program.functions,
                           [](const PlannedFunction &planned) { return planned.hasBeside(); })
-                 ? sizeof(weft_host_v1)
+                 ? offsetof(weft_host_v1, launch_counted)
              : llvm::any_of(
                    program.functions,
                    [](const PlannedFunction &planned) { return !planned.overlaps.empty(); })

@@ -506,6 +506,7 @@ private:
       for (PlannedKernel &kernel : variant.program.kernels) {
         const KernelImage &image = images[kernel.symbol];
         kernel.blockThreads = image.threads;
+        kernel.isCounted = image.isCounted;
         texts.push_back(image.bytes);
       }
       variant.deviceCode = variant.target.kernels->join(texts);

@@ -127,7 +127,7 @@ void HostCalls::emitOverlap(ArrayRef<EmittedKernel> kernels, ArrayRef<EmittedRow
 
 void HostCalls::launch(const EmittedKernel &kernel) {
   Value row = b.create<arith::ConstantOp>(b.getI32IntegerAttr(kernel.row));
-  call(offsetof(weft_host_v1, launch),
+  call(kernel.isCounted ? offsetof(weft_host_v1, launch_counted) : offsetof(weft_host_v1, launch),
        {frame, storeWords(kernel.words, 0), host.emit(kernel.units), row});
 }
 

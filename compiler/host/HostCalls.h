@@ -19,7 +19,7 @@ struct EmittedKernel {
   unsigned row;
   llvm::SmallVector<mlir::Value> words;
   SymExpr units, grain, work;
-  bool onDevice = false;
+  bool onDevice = false, isCounted = false; ///< isCounted: there its blocks count each other
 };
 
 /// Rows of a kernel, and how its units follow them (weft_row_tiles_v1).

@@ -359,6 +359,7 @@ private:
     const PlannedKernel &row = program.kernelOf(launch);
     kernel.symbol = row.symbol;
     kernel.onDevice = onDevice;
+    kernel.isCounted = row.isCounted;
     kernel.row = &row - program.kernels.data();
     for (ValueRange buffers : {ValueRange(launch.getInputs()), ValueRange(launch.getOutputs())})
       for (Value buffer : buffers)

@@ -24,6 +24,7 @@ struct PlannedKernel {
   unsigned calls = 0, pointers;
   bool isTuned;                                ///< a record picked how it is computed
   unsigned blockThreads = 0;                   ///< on a device, once it is compiled
+  bool isCounted = false;                      ///< and whether its blocks count each other
   llvm::SmallVector<mlir::StringAttr> symbols; ///< words behind the pointers, in order
   SymExpr flops, bytesMoved, work;             ///< of a call, over these
 };

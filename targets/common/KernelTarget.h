@@ -44,7 +44,8 @@ struct KernelImage {
   std::string bytes;
   std::string entry; ///< the symbol it is called by
   Unit unit = Unit::Reals;
-  int64_t threads = 0; ///< of a block, on a device
+  int64_t threads = 0;    ///< of a block, on a device
+  bool isCounted = false; ///< there its blocks count each other
 };
 
 /// Functions `void (const float *data, float *out, int64_t rounds)` that show what a processor can do at most.

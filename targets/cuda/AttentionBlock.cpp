@@ -1,6 +1,6 @@
 //===- AttentionBlock.cpp -------------------------------------------------------------------------===//
 //
-//   the block's tile: rows innermost, then columns of values, then heads                  [tile]
+//   the block's tile: parts of the keys innermost, then rows, columns of values, heads    [tile]
 //   scores of sums: the kernel's program, at elements that exist                          [score]
 //     of all neighbours at once; one by one where lines are ragged or not aligned
 //   scores of a thread join those of earlier tiles                                        [add]
@@ -42,8 +42,32 @@ int64_t AttentionBlock::columnsOf(const AttentionShape &s) {
   return std::min(roundUp(s.e, 16), kMostColumns);
 }
 
+/// Of blocks that have the same rows.
+static SymExpr groupsOf(const AttentionShape &s, int64_t rows) {
+  return s.units() * llvm::divideCeil(s.e, AttentionBlock::columnsOf(s)) *
+         SymExpr::ceildiv(s.m, rows);
+}
+
+/// Of blocks, where they share keys: four for each multiprocessor of a large GPU, so that enough bytes are on their way; and of a part.
+static constexpr int64_t kFilled = 512, kLeastKeys = 256;
+
+SymExpr AttentionBlock::partsOf(const AttentionShape &s, int64_t rows) {
+  if (!isPlain(s))
+    return SymExpr::constant(s.softmax->getContext(), 1);
+  return BlockParts::countOf(groupsOf(s, rows), SymExpr::ceildiv(s.n, kLeastKeys), kFilled);
+}
+
+/// Bytes that a part leaves: of each row its sums, the largest score and the sum of powers.
+static int64_t bytesOfPart(const AttentionShape &s, int64_t rows) {
+  return rows * 4 * (AttentionBlock::columnsOf(s) + 2);
+}
+
+SymExpr AttentionBlock::scratch(const AttentionShape &s, int64_t rows) {
+  return BlockParts::scratchOf(groupsOf(s, rows), partsOf(s, rows), bytesOfPart(s, rows), kFilled);
+}
+
 SymExpr AttentionBlock::count(const AttentionShape &s, int64_t rows) {
-  return s.units() * llvm::divideCeil(s.e, columnsOf(s)) * SymExpr::ceildiv(s.m, rows);
+  return groupsOf(s, rows) * partsOf(s, rows);
 }
 
 static TileSource sourceOf(const AttentionOperand &operand, bool isStepRow, int64_t size,
@@ -57,8 +81,9 @@ static TileSource sourceOf(const AttentionOperand &operand, bool isStepRow, int6
 
 AttentionBlock::Sources AttentionBlock::sourcesOf(const AttentionShape &s,
                                                   const AttentionTile &tile) {
-  return {sourceOf(s.q, false, tile.rows, tile.depth), sourceOf(s.k, false, kKeys, tile.keyDepth),
-          sourceOf(s.v, true, tile.valueColumns, kKeys)};
+  return {sourceOf(s.q, false, tile.rows, tile.depth),
+          sourceOf(s.k, false, tile.keys, tile.keyDepth),
+          sourceOf(s.v, true, tile.valueColumns, tile.keys)};
 }
 
 /// Of a tensor whose rows, or columns, are the steps.
@@ -72,7 +97,7 @@ TileSource::Index AttentionBlock::indexOf(const AttentionOperand &operand, bool 
 
 /// [tile]
 AttentionBlock::AttentionBlock(SimtKernel &k, const AttentionShape &shape,
-                               const AttentionTile &tile, bool isRaw)
+                               const AttentionTile &tile, bool isRaw, Value flag)
     : results{k,
               {},
               [this](const IndexValue &row, const IndexValue &column) {
@@ -83,7 +108,7 @@ AttentionBlock::AttentionBlock(SimtKernel &k, const AttentionShape &shape,
               tile.rows,
               tile.columns,
               tile.sumColumns()},
-      k(k), s(shape), reader(k, isRaw), rows(tile.rows) {
+      k(k), s(shape), reader(k, isRaw), tile(tile) {
   Sources sources = sourcesOf(s, tile);
   queries = sources.queries;
   keys = sources.keys;
@@ -98,21 +123,38 @@ AttentionBlock::AttentionBlock(SimtKernel &k, const AttentionShape &shape,
   counts.push_back(
       SymExpr::constant(shape.softmax->getContext(), int64_t(llvm::divideCeil(s.e, tile.columns))));
   counts.push_back(SymExpr::ceildiv(s.m, tile.rows));
+  SymExpr partCount = partsOf(s, tile.rows);
+  if (!partCount.isConstant(1))
+    counts.push_back(partCount);
   batch = k.blockDigits(counts);
+  if (!partCount.isConstant(1))
+    batch.pop_back();
   firstRow = k.mul(batch.pop_back_val(), constantI64(k.b, tile.rows));
   firstColumn = k.mul(batch.pop_back_val(), constantI64(k.b, tile.columns));
+  shareKeys(partCount, flag);
+}
+
+/// Parts have whole tiles, the last ones less, or nothing.
+void AttentionBlock::shareKeys(SymExpr count, Value flag) {
+  firstKey = constantI64(k.b, 0);
+  endOfKeys = k.e.uniform(s.n);
+  if (count.isConstant(1))
+    return;
+  parts.emplace(k, count, bytesOfPart(s, tile.rows), flag);
+  Value own = k.e.uniform(SymExpr::ceildiv(s.n, count * tile.keys) * tile.keys);
+  firstKey = k.multipleOf(k.mul(parts->part, own), tile.keys);
+  endOfKeys = k.b.create<arith::MinSIOp>(endOfKeys, k.add(firstKey, own));
 }
 
 SmallVector<Value>
 AttentionBlock::overKeys(ValueRange state,
                          function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-  return k.loop(constantI64(k.b, 0), k.e.uniform(s.n), kKeys, state,
-                [&](Value key, ValueRange carried) {
-                  k.e.forget();
-                  SmallVector<Value> next = body(k.multipleOf(key, kKeys), carried);
-                  k.e.forget();
-                  return next;
-                });
+  return k.loop(firstKey, endOfKeys, tile.keys, state, [&](Value key, ValueRange carried) {
+    k.e.forget();
+    SmallVector<Value> next = body(k.multipleOf(key, tile.keys), carried);
+    k.e.forget();
+    return next;
+  });
 }
 
 Value AttentionBlock::number(double value) {
@@ -139,7 +181,7 @@ int64_t AttentionBlock::neighboursOf(const AttentionShape &s) {
 }
 
 Value AttentionBlock::behindLast(const Program &program, Value number, Value key) {
-  if (isMultiple(s.n, kKeys))
+  if (isMultiple(s.n, tile.keys))
     return number;
   return k.b.create<arith::SelectOp>(k.less(key, k.e.uniform(s.n)), number,
                                      this->number(program.behind));
@@ -151,8 +193,8 @@ void AttentionBlock::computeRun(const Program &program, Run &run) {
     Value key = k.add(run.firstKey, constantI64(k.b, int64_t(i))), given = number;
     k.e.forget();
     k.e.provide(program.given, [given](ArrayRef<IndexValue>) { return given; });
-    Value x = k.e.pull(program.wanted, s.line.index(batch, {inside(run.row, s.m, rows)},
-                                                    {inside(key, s.n, kKeys)}));
+    Value x = k.e.pull(program.wanted, s.line.index(batch, {inside(run.row, s.m, tile.rows)},
+                                                    {inside(key, s.n, tile.keys)}));
     k.e.forget();
     number = behindLast(program, x, key);
   }
@@ -165,11 +207,12 @@ void AttentionBlock::computeWide(const Program &program, Run &run) {
   Value given = b.create<vector::FromElementsOp>(VectorType::get({lanes}, b.getF32Type()),
                                                  ValueRange(run.numbers));
   Value last = k.sub(k.e.uniform(s.n), constantI64(b, lanes)), key = run.firstKey;
-  if (!isMultiple(s.n, kKeys)) // a multiple of the lanes, which shows
+  if (!isMultiple(s.n, tile.keys)) // a multiple of the lanes, which shows
     key = b.create<arith::AndIOp>(b.create<arith::MinSIOp>(key, last), constantI64(b, -lanes));
   k.e.forget();
   k.e.provide(program.given, [given](ArrayRef<IndexValue>) { return given; });
-  Value all = k.e.pull(program.wanted, s.line.index(batch, {inside(run.row, s.m, rows)}, {key, 1}));
+  Value all =
+      k.e.pull(program.wanted, s.line.index(batch, {inside(run.row, s.m, tile.rows)}, {key, 1}));
   k.e.forget();
   for (int64_t i = 0; i < lanes; ++i)
     run.numbers[size_t(i)] = behindLast(program, b.create<vector::ExtractOp>(all, i), run.firstKey);
@@ -217,7 +260,7 @@ void AttentionBlock::weigh(MutableArrayRef<Run> runs) {
   compute({s.softmax.getResult(), s.weights, 0}, runs);
 }
 
-bool AttentionBlock::isPlain() const {
+bool AttentionBlock::isPlain(const AttentionShape &s) {
   if (s.weights == s.softmax.getResult())
     return true;
   // Tensor cores round what they multiply in any case.

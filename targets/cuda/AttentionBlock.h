@@ -4,7 +4,8 @@
 //   block.fill(block.queries, zero, step, target);              // and keys, values: to shared memory
 //   state = block.overKeys(state, [&](Value firstKey, ValueRange state) { … });
 //   Value factor = block.add(running, scores, bits);            // scores become powers
-//   block.results.store(shared, block.firstRow, block.firstColumn);
+//   factor = block.finalFactor(running);                        // sums times it to shared memory; each row once: block.leave(row, running)
+//   block.store(shared);
 //
 // What stands before the softmax, masks above all, is computed of keys that are neighbours: a thread has so many, and reads what lies beside them at
 // once where lines are whole and aligned.
@@ -15,11 +16,14 @@
 //
 // What a kernel computes between softmax and product asks for whole weights. Then the walk is done twice: for the largest score and the sum,
 // and for the weights.
+//
+// Few queries of few heads have few blocks. Then several share the keys, and what they have is put together as that of tiles is (AttentionParts.cpp).
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CUDA_ATTENTIONBLOCK_H
 #define WEFT_TARGETS_CUDA_ATTENTIONBLOCK_H
 
 #include "targets/common/match/AttentionShape.h"
+#include "targets/cuda/BlockParts.h"
 #include "targets/cuda/TileMemory.h"
 
 namespace weft {
@@ -31,11 +35,10 @@ struct AttentionTile {
   int64_t depth, keyDepth; ///< d at once, of queries and of keys
   int64_t columns;         ///< of the result
   int64_t valueColumns;    ///< at once
+  int64_t keys = 64;       ///< at once
   /// Of the sums in shared memory.
   int64_t sumColumns() const;
 };
-/// Keys of a tile.
-constexpr int64_t kKeys = 64;
 /// Of the values, that a block has at most.
 constexpr int64_t kMostColumns = 128;
 /// Of shared memory, that a kernel may declare.
@@ -57,10 +60,14 @@ struct RunningState {
 
 class AttentionBlock {
 public:
-  AttentionBlock(SimtKernel &k, const AttentionShape &s, const AttentionTile &tile, bool isRaw);
+  /// `flag`: 16 bytes of shared memory that nobody else uses.
+  AttentionBlock(SimtKernel &k, const AttentionShape &s, const AttentionTile &tile, bool isRaw,
+                 mlir::Value flag);
   AttentionBlock(const AttentionBlock &) = delete; // whose operands know it
-  /// How many blocks an attention has.
+  /// How many blocks an attention has, of so many rows each; how many of them share the same rows; and what they need of scratch.
   static SymExpr count(const AttentionShape &s, int64_t rows);
+  static SymExpr partsOf(const AttentionShape &s, int64_t rows);
+  static SymExpr scratch(const AttentionShape &s, int64_t rows);
   static int64_t columnsOf(const AttentionShape &s);
   /// Queries, keys and values of a block, without the places of their elements.
   struct Sources {
@@ -87,7 +94,8 @@ public:
   /// Elements of the softmax become what is multiplied by values; 0 behind the last key.
   void weigh(llvm::MutableArrayRef<Run> runs);
   /// The values are multiplied by what the softmax gives.
-  bool isPlain() const;
+  bool isPlain() const { return isPlain(s); }
+  static bool isPlain(const AttentionShape &s);
 
   RunningRow noScores();
   /// Scores of a thread, a part of its row, whose others the threads have that differ in these bits. They become powers; returned is what earlier
@@ -101,10 +109,17 @@ public:
   mlir::Value sumOver(mlir::Value own, llvm::ArrayRef<unsigned> bits);
   /// One over the sum of a row; 0 where there are no keys, since a sum over nothing is 0.
   mlir::Value inverse(mlir::Value sum);
+  /// What a row's sums are multiplied by behind the last key: that, unless blocks share the keys.
+  mlir::Value finalFactor(mlir::Value sum);
+  /// Where blocks share the keys: of this row of the tile, and what others need to know. One thread does it.
+  void leave(mlir::Value row, const RunningRow &running);
+  /// Sums in shared memory, which each thread reads where TileWriter::addParts() stored it or behind a barrier, to memory.
+  void store(mlir::Value sums);
 
   TileSource queries, keys, values;
   TileWriter results;
   mlir::Value firstRow, firstColumn;
+  mlir::Value firstKey, endOfKeys; ///< of the block: a multiple of a tile's, and at most all
 
 private:
   TileSource::Index indexOf(const AttentionOperand &operand, bool isStepRow) const;
@@ -119,12 +134,22 @@ private:
   void computeWide(const Program &program, Run &run);
   mlir::Value behindLast(const Program &program, mlir::Value number, mlir::Value key);
   mlir::Value number(double value);
+  /// Of the tile's first rows, to the row of sums and columns at `place`: chunks of four columns.
+  void eachChunk(llvm::function_ref<void(mlir::Value row, mlir::Value column)> body);
+  mlir::Value placeInPart(mlir::Value row, mlir::Value column);
+  mlir::Value placeOfRow(mlir::Value row);
+  void shareKeys(SymExpr count, mlir::Value flag);
+  void leaveSums(mlir::Value sums);
+  void joinSums(mlir::Value sums);
+  llvm::SmallVector<mlir::Value> joinSome(mlir::Value first, mlir::Value row, mlir::Value column,
+                                          mlir::ValueRange carried);
 
   SimtKernel &k;
   AttentionShape s;
   TileReader reader;
-  int64_t rows;
+  AttentionTile tile;
   llvm::SmallVector<mlir::Value> batch;
+  std::optional<BlockParts> parts; ///< none: no size of the attention asks for several
 };
 
 /// Emits the code of a thread of one of the blocks: where both products are of f16 or of bf16, by tensor cores; else by ordinary units.

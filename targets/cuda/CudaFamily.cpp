@@ -50,13 +50,16 @@ public:
     if (!module)
       return llvm::createStringError("the specification of kernel '" + symbol + "' does not parse");
     const SimtSchedule &schedule = named(scheduleName);
-    Unit unit = schedule.unit(*module->getOps<func::FuncOp>().begin(), machine);
+    auto function = *module->getOps<func::FuncOp>().begin();
+    Unit unit = schedule.unit(function, machine);
+    bool isCounted = schedule.isCounted(function);
     emitSimtKernel(*module, symbol, schedule, machine);
     llvm::Expected<std::string> ptx = compileToPtx(*module, symbol, schedule.threads(), machine);
     if (!ptx)
       return ptx.takeError();
     KernelImage image{KernelImage::Ptx, std::move(*ptx), symbol.str(), unit};
     image.threads = schedule.threads();
+    image.isCounted = isCounted;
     return image;
   }
 

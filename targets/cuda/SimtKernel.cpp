@@ -1,15 +1,17 @@
 //===- SimtKernel.cpp - The frame around every thread's code ---------------------------------------===//
 //
-//   parameters: pointers of operands and results, symbols, the address of scratch   [words]
+//   parameters: pointers of operands and results, symbols, the address of scratch, and of counters   [words]
 //   the thread's number in the grid                                                 [thread]
 //   what the schedule emits, in which                                               [emit]
 //     warps combine values of their threads: halves, quarters, …                    [warps]
+//   roundings to bf16 become instructions                                           [round]
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/cuda/SimtKernel.h"
 #include "dialects/weft/Aliases.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -247,7 +249,47 @@ static void bindParameters(SimtKernel &k) {
     k.outputs.push_back(k.kernel.getArgument(next++));
   for (StringAttr symbol : symbolsOf(k.spec).getNames())
     k.e.bindSymbol(symbol, k.kernel.getArgument(next++));
-  k.scratch = k.kernel.getArgument(next);
+  k.scratch = k.kernel.getArgument(next++);
+  if (next < k.kernel.getNumArguments())
+    k.counters = k.kernel.getArgument(next);
+}
+
+/// f32 rounded to bf16, two at a time where there are as many.
+static Value roundedToBrain(ImplicitLocOpBuilder &b, Value reals, Type type) {
+  auto one = [&](Type result, StringRef intrinsic, ValueRange operands) {
+    return b
+        .create<LLVM::CallIntrinsicOp>(result, StringAttr::get(b.getContext(), intrinsic), operands)
+        .getResult(0);
+  };
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector)
+    return one(type, "llvm.nvvm.f2bf16.rn", reals);
+  SmallVector<Value> rounded;
+  Type element = b.getBF16Type(), pair = VectorType::get({2}, element);
+  auto at = [&](Value from, int64_t i) -> Value { return b.create<vector::ExtractOp>(from, i); };
+  int64_t count = vector.getNumElements(), i = 0;
+  for (; i + 1 < count; i += 2) {
+    Value two = one(pair, "llvm.nvvm.ff2bf16x2.rn", {at(reals, i + 1), at(reals, i)});
+    if (type == pair)
+      return two;
+    rounded.append({at(two, 0), at(two, 1)});
+  }
+  if (i < count)
+    rounded.push_back(roundedToBrain(b, at(reals, i), element));
+  return b.create<vector::FromElementsOp>(vector, rounded);
+}
+
+/// [round] Whoever knows no such instruction takes eight of integers.
+static void roundByInstructions(func::FuncOp kernel) {
+  kernel.walk([](arith::TruncFOp op) {
+    auto vector = dyn_cast<VectorType>(op.getType());
+    if (!getElementTypeOrSelf(op.getType()).isBF16() ||
+        !getElementTypeOrSelf(op.getIn().getType()).isF32() || (vector && vector.getRank() != 1))
+      return;
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    op.replaceAllUsesWith(roundedToBrain(b, op.getIn(), op.getType()));
+    op.erase();
+  });
 }
 
 void emitSimtKernel(ModuleOp module, StringRef name, const SimtSchedule &schedule,
@@ -258,7 +300,7 @@ void emitSimtKernel(ModuleOp module, StringRef name, const SimtSchedule &schedul
   Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
   SmallVector<Type> parameters(spec.getNumArguments() + spec.getNumResults(), pointer);
   parameters.append(symbolsOf(spec).getNames().size(), i64);
-  parameters.push_back(pointer);
+  parameters.append(schedule.isCounted(spec) ? 2 : 1, pointer);
   auto kernel = b.create<func::FuncOp>(name, b.getFunctionType(parameters, {}));
   b.setInsertionPointToStart(kernel.addEntryBlock());
   ElementEmitter e(b, 1, Value());
@@ -276,6 +318,7 @@ void emitSimtKernel(ModuleOp module, StringRef name, const SimtSchedule &schedul
   // [emit]
   schedule.emit(k);
   b.create<func::ReturnOp>();
+  roundByInstructions(kernel);
   spec.erase();
 }
 

@@ -22,6 +22,8 @@ struct SimtKernel : KernelFrame {
   mlir::Value block = {};   ///< of the grid
   mlir::Value inBlock = {}; ///< the thread's number there
   mlir::Value scratch = {}; ///< pointer to the launch's
+  mlir::Value counters =
+      {}; ///< and to words that are 0 before and behind it, of a kernel that has such
 
   /// if (condition) body();
   void when(mlir::Value condition, llvm::function_ref<void()> body);
@@ -70,6 +72,8 @@ public:
   /// Of a block.
   virtual int64_t threads() const { return SimtMachine::kThreads; }
   virtual void emit(SimtKernel &kernel) const = 0;
+  /// Whether blocks of the kernel count each other.
+  virtual bool isCounted(mlir::func::FuncOp) const { return false; }
 
   /// Weights that are only read rounded are stored so.
   llvm::SmallVector<WeightLayout> layouts(mlir::func::FuncOp spec,

@@ -322,9 +322,13 @@ typedef struct {
   void (*exchange_begin)(weft_frame_v1 *frame, int64_t row, const int64_t *words);
   /* Ends what was begun with the same arguments, behind what was begun before it and with no `exchange` between. Does not return when it fails. */
   void (*exchange_end)(weft_frame_v1 *frame, int64_t row, const int64_t *words);
+  /* As `launch`, of a kernel whose blocks count each other: behind the others it has as parameter the address of WEFT_COUNTERS words of 32 bits on
+   * the device, which are 0 when it begins and when it ends. */
+  void (*launch_counted)(weft_frame_v1 *frame, const uint64_t *words, int64_t blocks,
+                         int32_t kernel_id);
 } weft_host_v1;
 
-enum { WEFT_MOST_BESIDE = 8 };
+enum { WEFT_MOST_BESIDE = 8, WEFT_COUNTERS = 1024 };
 
 /* What `run` works on. values: as filled by bind. arena: values[n_symbols] bytes, 64-byte aligned at least. */
 struct weft_frame_v1 {

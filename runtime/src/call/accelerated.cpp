@@ -14,6 +14,9 @@ static weft_device_t *device_of(const weft_context_t *context) {
   return context->module->accelerator->device;
 }
 
+/// What counters are before a kernel begins.
+static uint32_t no_count[WEFT_COUNTERS];
+
 //===----------------------------------------------------------------------===//
 // Contexts
 //===----------------------------------------------------------------------===//
@@ -40,7 +43,7 @@ weft_status_t weft_join_device(weft_context_t *context, void *stream, weft_error
     return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a context");
   memset(memory, 0, bytes);
   auto *made = (weft_accelerated *)memory;
-  *made = {bytes, nullptr, nullptr, nullptr, nullptr, count, {}, 0, 0};
+  *made = {bytes, nullptr, nullptr, nullptr, nullptr, count, {}, 0, 0, nullptr, false};
   made->in = (weft_tensor_t *)(memory + tensors);
   made->out = made->in + count;
   made->staged = (weft_staged_t *)(memory + staged);
@@ -59,6 +62,7 @@ void weft_leave_device(weft_context_t *context) {
   device->calls->close_queue(own->queue);
   for (uint32_t i = 0; i < own->count; ++i)
     weft_device_release(device, own->staged[i].memory, own->staged[i].bytes);
+  weft_device_release(device, own->counters, sizeof no_count);
   weft_free(&context->module->env, own->brought.memory, own->brought.bytes);
   weft_free(&context->module->env, own, own->bytes);
 }
@@ -306,13 +310,12 @@ static weft_status_t trace_launch(weft_context_t *context, const weft_launch_t &
   return status;
 }
 
-void weft_launch_on_device(weft_frame_v1 *frame, const uint64_t *words, int64_t blocks,
-                           int32_t kernel_id) {
+/// `counters`: the last parameter of a kernel that has such; NULL: it has not.
+static void launch(weft_frame_v1 *frame, const uint64_t *words, int64_t blocks, int32_t kernel_id,
+                   void *counters) {
   weft_context_t *context = (weft_context_t *)frame->context;
   const weft_module_t *module = context->module;
   weft_error_t *err = context->call.err;
-  if (blocks <= 0)
-    return;
   if (!((uint32_t)kernel_id < module->descriptor.root.kernels.count))
     weft_leave_call(context, weft_fail(err, WEFT_BAD_ARTIFACT, "W0511",
                                        "%.150s: its code asked for kernel %lld: this is a fault of "
@@ -320,12 +323,14 @@ void weft_launch_on_device(weft_frame_v1 *frame, const uint64_t *words, int64_t 
                                        module->path(), (long long)kernel_id));
   weft_kernel_v1 row = weft_item<weft_kernel_v1>(
       module->descriptor, module->descriptor.root.kernels, (uint32_t)kernel_id);
-  uint64_t all[WEFT_MAX_WORDS + 1];
+  uint64_t all[WEFT_MAX_WORDS + 2];
   uint32_t count = row.pointers + row.symbols;
   memcpy(all, words, count * sizeof *all);
-  all[count] = (uint64_t)(uintptr_t)frame->worker0->scratch;
+  all[count++] = (uint64_t)(uintptr_t)frame->worker0->scratch;
+  if (counters)
+    all[count++] = (uint64_t)(uintptr_t)counters;
   weft_launch_t launch = {
-      sizeof launch,     count + 1,      module->accelerator->kernels[kernel_id], blocks, 1, all,
+      sizeof launch,     count,          module->accelerator->kernels[kernel_id], blocks, 1, all,
       row.block_threads, row.block_bytes};
   weft_status_t status =
       context->trace ? trace_launch(context, launch, (uint32_t)kernel_id, err)
@@ -337,4 +342,37 @@ void weft_launch_on_device(weft_frame_v1 *frame, const uint64_t *words, int64_t 
         row.nodes.count > 1 ? ", and other nodes" : "");
   if (status)
     weft_leave_call(context, status);
+}
+
+void weft_launch_on_device(weft_frame_v1 *frame, const uint64_t *words, int64_t blocks,
+                           int32_t kernel_id) {
+  if (blocks > 0)
+    launch(frame, words, blocks, kernel_id, nullptr);
+}
+
+/// Zeros in memory that is the context's own: kernels of one queue follow each other.
+static weft_status_t clear_counters(weft_context_t *context, weft_error_t *err) {
+  weft_accelerated *own = context->accelerated;
+  weft_device_t *device = device_of(context);
+  weft_status_t status = WEFT_OK;
+  if (!own->counters)
+    status = weft_device_allocate(device, sizeof no_count, 64, &own->counters, err);
+  if (status)
+    return status == WEFT_OUT_OF_MEMORY ? weft_fail_memory(err, sizeof no_count) : status;
+  weft_copy_t copy = {sizeof copy, 0, device, nullptr, own->counters, no_count, sizeof no_count};
+  status = device->calls->copy(own->queue, &copy, err);
+  own->are_zeros = !status;
+  return status;
+}
+
+void weft_launch_counted(weft_frame_v1 *frame, const uint64_t *words, int64_t blocks,
+                         int32_t kernel_id) {
+  weft_context_t *context = (weft_context_t *)frame->context;
+  if (blocks <= 0)
+    return;
+  weft_accelerated *own = context->accelerated;
+  if (!own->are_zeros)
+    if (weft_status_t status = clear_counters(context, context->call.err))
+      weft_leave_call(context, status);
+  launch(frame, words, blocks, kernel_id, own->counters);
 }

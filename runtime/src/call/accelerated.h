@@ -22,6 +22,8 @@ struct weft_accelerated {
   uint32_t count;          ///< of arguments, the most that a function has
   weft_staged_t brought;   ///< of the host: what was fetched to be looked at
   uint64_t sent, fetched;  ///< bytes that were copied to the device, and from it
+  void *counters;          ///< there, once a kernel asked for them
+  bool are_zeros;          ///< the counters; not behind a call that failed
 };
 
 /// Opens what the context needs on its module's device, when that has one; there, `stream` is the caller's, or NULL.
@@ -51,4 +53,6 @@ const void *weft_bring(weft_context_t *context, const void *from, int64_t bytes)
 /// Functions of the host table.
 void weft_launch_on_device(weft_frame_v1 *frame, const uint64_t *words, int64_t blocks,
                            int32_t kernel_id);
+void weft_launch_counted(weft_frame_v1 *frame, const uint64_t *words, int64_t blocks,
+                         int32_t kernel_id);
 int64_t weft_fetch_from_device(weft_frame_v1 *frame, const void *address, int64_t bits);

@@ -107,7 +107,8 @@ static weft_status_t open_queue(weft_context_t *context, const weft_context_opti
                    weft_check_positions,     weft_exchange_ranks,
                    weft_overlap_whole,       weft_launch_on_device,
                    weft_fetch_from_device,   weft_overlap_ranks,
-                   weft_exchange_begin,      weft_exchange_end};
+                   weft_exchange_begin,      weft_exchange_end,
+                   weft_launch_counted};
   return WEFT_OK;
 }
 
@@ -373,6 +374,8 @@ static weft_status_t run(weft_context_t *context, const weft_function_v1 &functi
   if (context->accelerated)
     status = status || context->failed_check ? (weft_finish_device(context, nullptr), status)
                                              : weft_fetch_outputs(context, function, in, out, err);
+  if (status && context->accelerated)
+    context->accelerated->are_zeros = false;
   if (status || !context->failed_check)
     return status;
   return weft_report_check(module, function, context->failed_check, in, context->values, err);

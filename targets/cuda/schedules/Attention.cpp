@@ -30,8 +30,14 @@ public:
 
   Launch launch(func::FuncOp spec, const SimtMachine &) const override {
     AttentionShape s = *AttentionShape::match(spec);
-    int64_t rows = isHalfAttention(s) ? rowsOfHalfAttention() : rowsOfRealAttention(s);
-    return blocks(AttentionBlock::count(s, rows), 1);
+    Launch launch = blocks(AttentionBlock::count(s, rowsOf(s)), 1);
+    launch.scratch = AttentionBlock::scratch(s, rowsOf(s));
+    return launch;
+  }
+
+  bool isCounted(func::FuncOp spec) const override {
+    AttentionShape s = *AttentionShape::match(spec);
+    return !AttentionBlock::partsOf(s, rowsOf(s)).isConstant(1);
   }
 
   Unit unit(func::FuncOp spec, const SimtMachine &) const override {
@@ -41,6 +47,11 @@ public:
   void emit(SimtKernel &k) const override {
     AttentionShape s = *AttentionShape::match(k.spec);
     (isHalfAttention(s) ? emitHalfAttention : emitRealAttention)(k, s);
+  }
+
+private:
+  static int64_t rowsOf(const AttentionShape &s) {
+    return isHalfAttention(s) ? rowsOfHalfAttention() : rowsOfRealAttention(s);
   }
 };
 

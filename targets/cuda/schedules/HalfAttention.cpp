@@ -2,8 +2,9 @@
 //
 //   block: 64 queries of a head, 16 for each of four warps, each with all keys            [rows]
 //     16 queries where there are no more: each warp has a quarter of the keys
+//     where these are few blocks, several for the same queries, each with some keys
 //     queries in shared memory
-//     for 64 keys
+//     for 64 keys, or 128 for few queries
 //       keys in shared memory; values are copied to it meanwhile                        [keys]
 //       scores: 128 of d at once, 16 x 8 sums an instruction                              [scores]
 //       the running softmax: a row lies in four threads, neighbouring keys in one         [softmax]
@@ -26,6 +27,9 @@ namespace weft {
 namespace {
 
 constexpr int64_t kWarps = kTileThreads / SimtMachine::kWarp, kMostDepth = 128;
+/// Elements of a key and its value, so few that twice as many keys take no more room than those of others do. Few queries wait for memory: the more is on
+/// its way, the better.
+constexpr int64_t kLittle = 64;
 /// Threads that have a row's scores differ in these bits.
 constexpr unsigned kRowBits[] = {1, 2};
 /// Numbers of a warp's rows that others read.
@@ -34,12 +38,15 @@ constexpr int64_t kNumberBytes = 4 * kWarps * kMatrixRows;
 AttentionTile tileOf(const AttentionShape &s, bool isBelow) {
   int64_t depth = std::min(roundUp(s.d, kMatrixSteps), kMostDepth),
           columns = AttentionBlock::columnsOf(s);
-  return {kMatrixRows * (isBelow ? kWarps : 1), depth, depth, columns, columns};
+  AttentionTile tile = {kMatrixRows * (isBelow ? kWarps : 1), depth, depth, columns, columns};
+  if (!isBelow && std::max(depth, columns) <= kLittle)
+    tile.keys *= 2;
+  return tile;
 }
 
 /// What lies in shared memory: operands, then sums in their place; numbers behind both.
 struct Places {
-  int64_t keys, values, sums, numbers, all;
+  int64_t keys, values, sums, numbers, flag, all;
 };
 
 Places placesOf(const AttentionShape &s, bool isBelow) {
@@ -51,7 +58,8 @@ Places placesOf(const AttentionShape &s, bool isBelow) {
   places.sums = 4 * tile.rows * tile.sumColumns();
   places.numbers = std::max(places.values + HalfTile::bytes(sources.values),
                             places.sums * (isBelow ? 1 : kWarps));
-  places.all = places.numbers + (isBelow ? 0 : 2 * kNumberBytes);
+  places.flag = places.numbers + (isBelow ? 0 : 2 * kNumberBytes);
+  places.all = places.flag + 16;
   return places;
 }
 
@@ -60,8 +68,9 @@ class HalfEmitter {
 public:
   HalfEmitter(SimtKernel &k, const AttentionShape &s, bool isBelow, Value shared)
       : k(k), b(k.b), s(s), isBelow(isBelow), tile(tileOf(s, isBelow)),
-        places(placesOf(s, isBelow)), block(k, s, tile, /*isRaw=*/true), shared(shared),
-        heldKeys(isBelow ? kKeys : kKeys / kWarps), run(runOf(s)),
+        places(placesOf(s, isBelow)),
+        block(k, s, tile, /*isRaw=*/true, k.sharedPlace(shared, constantI64(b, places.flag))),
+        shared(shared), heldKeys(isBelow ? tile.keys : tile.keys / kWarps), run(runOf(s)),
         queries(k, shared, 0, block.queries), keys(k, shared, places.keys, block.keys, run),
         values(k, shared, places.values, block.values, run) {
     warp = b.create<arith::DivUIOp>(k.inBlock, constantI64(b, SimtMachine::kWarp));
@@ -113,7 +122,8 @@ private:
   RunningState walk(const RunningState &state, bool withValues,
                     function_ref<void(RunningState &, MutableArrayRef<Value>, Value key)> weigh) {
     if (hasAllDepth())
-      fill(block.keys, keys, constantI64(b, 0), constantI64(b, 0));
+      k.when(k.less(block.firstKey, block.endOfKeys),
+             [&] { fill(block.keys, keys, block.firstKey, constantI64(b, 0)); });
     auto list = block.overKeys(state.list(), [&](Value key, ValueRange carried) {
       RunningState next = RunningState::of(carried, 2);
       SmallVector<Value> sums = scores(key, withValues);
@@ -133,9 +143,8 @@ private:
   void turn(Value key) {
     k.awaitCopies(0);
     k.gatherBlock();
-    Value next = plus(key, kKeys);
-    k.when(k.less(next, k.e.uniform(s.n)),
-           [&] { fill(block.keys, keys, next, constantI64(b, 0)); });
+    Value next = plus(key, tile.keys);
+    k.when(k.less(next, block.endOfKeys), [&] { fill(block.keys, keys, next, constantI64(b, 0)); });
   }
 
   /// Weights are computed from what the softmax gives.
@@ -167,11 +176,16 @@ private:
   /// [scores] Of the warp's rows with its keys of a tile.
   SmallVector<Value> scores(Value key, bool withValues) {
     // [keys] Nobody reads any more what was there before.
-    if (hasAllDepth())
+    bool areTogether = !isBelow && hasAllDepth() && withValues; // on their way
+    if (hasAllDepth() && !areTogether)
       k.awaitCopies(0);
     k.gatherBlock();
     if (withValues)
       fill(block.values, values, block.firstColumn, key);
+    if (areTogether) {
+      k.awaitCopies(1);
+      k.gatherBlock();
+    }
     Value zero = b.create<arith::ConstantOp>(b.getF32FloatAttr(0)), none = constantI64(b, 0);
     SmallVector<Value> sums(size_t(heldKeys / kMatrix * 4), zero);
     if (hasAllDepth()) {
@@ -319,8 +333,10 @@ private:
         row.sum = block.sumOver(row.sum, kRowBits);
       SmallVector<Value> factors = join(state);
       for (size_t half = 0; half < 2; ++half)
-        factors[half] = b.create<arith::MulFOp>(factors[half], block.inverse(state.rows[half].sum));
+        factors[half] =
+            b.create<arith::MulFOp>(factors[half], block.finalFactor(state.rows[half].sum));
       scale(state.sums, factors);
+      leaveRows(state);
     }
     Value own = isBelow ? constantI64(b, 0) : times(warp, places.sums);
     for (int64_t j = 0; j < tile.columns / kMatrix; ++j)
@@ -335,7 +351,16 @@ private:
       k.gatherBlock();
     else
       block.results.addParts(shared, kWarps);
-    block.results.store(shared, block.firstRow, block.firstColumn);
+    block.store(shared);
+  }
+
+  /// Of four threads, and where warps have the same rows of these, the first.
+  void leaveRows(const RunningState &state) {
+    Value first = constantI64(b, 1), number = isBelow ? pair : k.add(pair, warp);
+    k.when(k.less(number, first), [&] {
+      for (int64_t half = 0; half < 2; ++half)
+        block.leave(plus(k.add(warpRow, group), half * kMatrix), state.rows[size_t(half)]);
+    });
   }
 
   SimtKernel &k;

@@ -1,6 +1,7 @@
 //===- RealAttention.cpp - Attention of floats by ordinary units --------------------------------------------===//
 //
 //   block: 64 queries of a head, or 32; 8 where there are no more                          [rows]
+//     where these are few blocks, several for the same queries, each with some keys
 //     eight groups of 16 threads, each with its rows, a thread with four neighbouring keys
 //     queries in shared memory, line by line
 //     for 64 keys
@@ -49,7 +50,7 @@ int64_t strideOf(int64_t elements, int64_t held) {
 /// What lies in shared memory: weights where keys were, and sums where everything was.
 struct Places {
   Lines queries, keys, weights, values;
-  int64_t all;
+  int64_t flag, all;
 };
 
 Places placesOf(const AttentionShape &s, int64_t held) {
@@ -58,13 +59,14 @@ Places placesOf(const AttentionShape &s, int64_t held) {
   places.queries = {0, strideOf(tile.depth, held)};
   int64_t behindQueries = tile.rows * places.queries.stride;
   places.keys = {behindQueries, tile.keyDepth + kFour};
-  places.weights = {behindQueries, strideOf(kKeys, held)};
+  places.weights = {behindQueries, strideOf(tile.keys, held)};
   places.values = {behindQueries +
-                       std::max(kKeys * places.keys.stride, tile.rows * places.weights.stride),
+                       std::max(tile.keys * places.keys.stride, tile.rows * places.weights.stride),
                    tile.valueColumns + kFour};
-  int64_t operands = places.values.begin + kKeys * places.values.stride,
+  int64_t operands = places.values.begin + tile.keys * places.values.stride,
           sums = tile.rows * tile.sumColumns();
-  places.all = 4 * std::max(operands, sums);
+  places.flag = 4 * std::max(operands, sums);
+  places.all = places.flag + 16;
   return places;
 }
 
@@ -77,8 +79,8 @@ class RealEmitter {
 public:
   RealEmitter(SimtKernel &k, const AttentionShape &s, int64_t held, Value shared)
       : k(k), b(k.b), s(s), held(held), tile(tileOf(s, held)), places(placesOf(s, held)),
-        block(k, s, tile, /*isRaw=*/false), shared(shared),
-        width(tile.columns > TileWriter::kColumns ? 4 : 2),
+        block(k, s, tile, /*isRaw=*/false, k.sharedPlace(shared, constantI64(b, places.flag))),
+        shared(shared), width(tile.columns > TileWriter::kColumns ? 4 : 2),
         parts(llvm::divideCeil(tile.columns, kInGroup * width)) {
     Value inGroup = constantI64(b, kInGroup);
     group = b.create<arith::DivUIOp>(k.inBlock, inGroup);
@@ -281,7 +283,7 @@ private:
     for (int64_t row = 0; row < held; ++row)
       sums.push_back(state.sums[size_t(row * parts + part)]);
     Value column = k.mul(own, constantI64(b, width));
-    sums = k.loop(constantI64(b, 0), constantI64(b, kKeys), kFour, ValueRange(sums),
+    sums = k.loop(constantI64(b, 0), constantI64(b, tile.keys), kFour, ValueRange(sums),
                   [&](Value key, ValueRange carried) {
                     SmallVector<Value> next(carried), values;
                     for (int64_t i = 0; i < kFour; ++i)
@@ -307,7 +309,7 @@ private:
   void store(RunningState &state) {
     for (int64_t row = 0; row < held; ++row) {
       if (block.isPlain())
-        scale(state, row, block.inverse(block.sumOver(state.rows[size_t(row)].sum, kRowBits)));
+        finish(state, row);
       for (int64_t part = 0; part < parts; ++part) {
         Value column = plus(k.mul(own, constantI64(b, width)), part * kValueColumns);
         k.storeShared(state.sums[size_t(row * parts + part)], shared,
@@ -315,7 +317,14 @@ private:
       }
     }
     k.gatherBlock();
-    block.results.store(shared, block.firstRow, block.firstColumn);
+    block.store(shared);
+  }
+
+  void finish(RunningState &state, int64_t row) {
+    RunningRow &running = state.rows[size_t(row)];
+    running.sum = block.sumOver(running.sum, kRowBits);
+    scale(state, row, block.finalFactor(running.sum));
+    k.when(k.less(own, constantI64(b, 1)), [&] { block.leave(rowOf(row), running); });
   }
 
   SimtKernel &k;

@@ -2,6 +2,7 @@
 //
 //   block of the grid: a tile of 64 x 64 results; of 32 x 64 or 16 x 64 where these are too few;  [tiles]
 //     of 16 x 16, a quarter of the steps for each warp, where those are, too
+//     where there are few in any case, for some of the steps, with others (BlockParts.h)
 //     for 16 steps of the sum, or 64
 //       both operands in shared memory, a row of it for each step                                [steps]
 //       each thread adds products to its sums: some rows, four columns                           [multiply]
@@ -46,9 +47,9 @@ TileStages ThreadTile::stages() const {
 /// Emits the code of one thread.
 class RealEmitter {
 public:
-  RealEmitter(SimtKernel &k, const TiledProduct &p, const ThreadTile &own, Value shared)
+  RealEmitter(SimtKernel &k, const TiledProduct &p, const ThreadTile &own, Value shared, Value flag)
       : k(k), b(k.b), held(own.held), hasParts(own.hasParts), tile(own.block()),
-        stages(own.stages()), block(k, p, tile, /*isRaw=*/false), shared(shared) {
+        stages(own.stages()), block(k, p, tile, /*isRaw=*/false, flag), shared(shared) {
     part = b.create<arith::DivUIOp>(k.inBlock, constantI64(b, SimtMachine::kWarp));
     Value thread = hasParts ? k.lane() : k.inBlock;
     firstStep = hasParts ? k.mul(part, constantI64(b, kDepth)) : constantI64(b, 0);
@@ -191,7 +192,14 @@ public:
   }
 
   Launch launch(func::FuncOp spec, const SimtMachine &) const override {
-    return blocks(blocksOf(**TiledProduct::match(spec), blockTiles()), 1);
+    TiledProduct::Owned product = *TiledProduct::match(spec);
+    Launch launch = blocks(blocksOf(*product, blockTiles()), 1);
+    launch.scratch = scratchOf(*product, blockTiles());
+    return launch;
+  }
+
+  bool isCounted(func::FuncOp spec) const override {
+    return hasParts(**TiledProduct::match(spec), blockTiles());
   }
 
   SmallVector<WeightLayout> layouts(func::FuncOp spec, const SimtMachine &machine) const override {
@@ -205,10 +213,11 @@ public:
     int64_t bytes = 0;
     for (const ThreadTile &own : kTiles)
       bytes = std::max({bytes, own.stages().all(), 4 * own.block().rows * kColumns}); // of sums
-    Value shared = k.sharedBytes(bytes);
+    Value shared = k.sharedBytes(bytes + ProductBlock::kFlagBytes);
+    Value flag = k.sharedPlace(shared, constantI64(k.b, bytes));
     // [tiles]
     chooseTile(k, *product, blockTiles(),
-               [&](size_t i) { RealEmitter(k, *product, kTiles[i], shared).emit(); });
+               [&](size_t i) { RealEmitter(k, *product, kTiles[i], shared, flag).emit(); });
   }
 
 private:

@@ -1,12 +1,13 @@
 //===- Tiles.cpp - Products of f16 or bf16 by tensor cores --------------------------------------------===//
 //
 //   block of the grid: a tile of 128 x 64 results, 32 rows for each of four warps;      [tiles]
-//     of 32 x 64, 16 columns for each, where these are too few; where those are, too, of
-//     32 x 16, a quarter of the steps for each; of 16 x 16
+//     of 64 x 64, or 32 x 64, 16 columns for each, where these are too few; where those
+//     are, too, of 32 x 16, a quarter of the steps for each; of 16 x 16
+//     where there are few in any case, for some of the steps, with others (BlockParts.h)
 //     for 32 steps of the sum, or 128
 //       both operands in shared memory (HalfTile.h), where they were copied to meanwhile
 //       one instruction of the warp adds the products of 16 steps to 16 x 8 sums        [multiply]
-//       of 128 x 64, where the GPU can, one of all warps to 64 x 64                      [together]
+//       of 64 rows or more, where the GPU can, one of all warps to 64 x 64                      [together]
 //     sums to shared memory, and out                                                    [store]
 //
 // The order of a sum is fixed.
@@ -45,6 +46,7 @@ bool isTogether(const WarpTile &warp, const SimtMachine &machine) {
 }
 
 constexpr WarpTile kTiles[] = {{2, 8, WarpTile::Below},
+                               {1, 8, WarpTile::Below},
                                {2, 2, WarpTile::Beside},
                                {2, 2, WarpTile::Deeper},
                                {1, 2, WarpTile::Deeper}};
@@ -52,8 +54,8 @@ constexpr WarpTile kTiles[] = {{2, 8, WarpTile::Below},
 /// Emits the code of one thread.
 class TileEmitter {
 public:
-  TileEmitter(SimtKernel &k, const TiledProduct &p, const WarpTile &warp, Value shared)
-      : k(k), b(k.b), warp(warp), block(k, p, warp.block(), /*isRaw=*/true), shared(shared),
+  TileEmitter(SimtKernel &k, const TiledProduct &p, const WarpTile &warp, Value shared, Value flag)
+      : k(k), b(k.b), warp(warp), block(k, p, warp.block(), /*isRaw=*/true, flag), shared(shared),
         stages(warp.stages()), element(p.leftType),
         rowsApart(isTogether(warp, k.machine) ? kGroupRows : kMatrixRows) {
     stages.isForProducts = isTogether(warp, k.machine);
@@ -177,7 +179,14 @@ public:
   }
 
   Launch launch(func::FuncOp spec, const SimtMachine &) const override {
-    return blocks(blocksOf(**TiledProduct::match(spec), blockTiles()), 1);
+    TiledProduct::Owned product = *TiledProduct::match(spec);
+    Launch launch = blocks(blocksOf(*product, blockTiles()), 1);
+    launch.scratch = scratchOf(*product, blockTiles());
+    return launch;
+  }
+
+  bool isCounted(func::FuncOp spec) const override {
+    return hasParts(**TiledProduct::match(spec), blockTiles());
   }
 
   Unit unit(func::FuncOp, const SimtMachine &) const override { return Unit::HalfTiles; }
@@ -194,10 +203,12 @@ public:
     for (const WarpTile &warp : kTiles)
       bytes = std::max({bytes, warp.stages().all(), 4 * warp.block().rows * kColumns}); // of sums
     constexpr int64_t swizzled = 1024; // how units that read it want it to begin
-    Value shared = k.sharedBytes(bytes, k.machine.hasGroupProducts ? swizzled : 16);
+    Value shared =
+        k.sharedBytes(bytes + ProductBlock::kFlagBytes, k.machine.hasGroupProducts ? swizzled : 16);
+    Value flag = k.sharedPlace(shared, constantI64(k.b, bytes));
     // [tiles]
     chooseTile(k, *product, blockTiles(),
-               [&](size_t i) { TileEmitter(k, *product, kTiles[i], shared).emit(); });
+               [&](size_t i) { TileEmitter(k, *product, kTiles[i], shared, flag).emit(); });
   }
 
 private:

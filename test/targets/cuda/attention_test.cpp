@@ -147,6 +147,17 @@ TEST_CASE("attention agrees with the evaluator where keys lie last in memory") {
   }
 }
 
+TEST_CASE("attention agrees with the evaluator where blocks share keys, of which some see none") {
+  const Calls shared = {{1, 600}, {7, 515}, {16, 257}, {66, 520}};
+  for (const char *element : {"f32", "f16"})
+    for (bool isHidden : {false, true}) {
+      Attention a{element, 64, 64, 2};
+      a.isHidden = isHidden;
+      agree(a, shared, 1);
+    }
+  agree({"bf16", 136, 24}, shared, 1);
+}
+
 TEST_CASE("a row that sees no key gives no number, unless the program says what it gives") {
   for (const char *element : {"f32", "f16"})
     for (bool isForgiving : {false, true}) {

@@ -68,6 +68,13 @@ TEST_CASE("products agree with the evaluator where tiles are whole, ragged or em
               1e-4);
 }
 
+TEST_CASE("products agree with the evaluator where blocks share the steps of few tiles") {
+  for (const char *element : {"f32", "f16"})
+    for (const char *rhs : {"k, n", "n, k"})
+      agree(product(element, "m, k", rhs),
+            {{1, 40, 600}, {17, 72, 515}, {40, 24, 1030}, {70, 65, 1024}, {130, 20, 1100}}, 1e-4);
+}
+
 TEST_CASE("elements and lines agree with the evaluator where chunks are whole, ragged or empty") {
   for (const char *element : {"f32", "f16", "i64"}) {
     std::string x = tensor("m, n", element), y = tensor("n", element);
