@@ -41,7 +41,7 @@ public:
   }
 
 private:
-  /// [stacks] Rows are counted over all of them: stacks before the last are 0.
+  /// [stacks] Rows are counted over all of them: stacks before the last are 0. Where that has one row, it has no place for the number.
   void joinStacks() {
     stacks = s.outer;
     unsigned joined = 0;
@@ -49,7 +49,7 @@ private:
       const auto *at = llvm::find(factors, joined ? s.outer[s.outer.size() - joined] : s.m);
       return at == factors.begin() ? std::optional<unsigned>() : *(at - 1);
     };
-    while (!stacks.empty() && s.inResult.size() > joined + 2 && precede(s.inA) == stacks.back() &&
+    while (!stacks.empty() && !s.extent(s.m).isConstant(1) && s.inResult.size() > joined + 2 && precede(s.inA) == stacks.back() &&
            precede(s.inResult) == stacks.back() && !llvm::is_contained(s.inB, stacks.back()) &&
            s.inResult[s.inResult.size() - 2] == s.m &&
            walksInOrder(s.op, /*behind=*/1, joined + 2)) {

@@ -164,11 +164,20 @@ private:
   SmallVector<IndexValue> resultPixel(SimtKernel &k, IndexValue pixel, Value image) const {
     IndexValue zero = k.e.constant(0), number{image};
     if (isInOrder) {
-      // [sides] counted over images, too
-      IndexValue first = image ? number : zero;
-      return s.isLine                        ? SmallVector<IndexValue>{first, pixel}
-             : s.window[1].out.isConstant(1) ? SmallVector<IndexValue>{first, pixel, zero}
-                                             : SmallVector<IndexValue>{first, zero, pixel};
+      // [sides] counted over images, too; a dimension of 1 has no place for the number
+      SmallVector<SymExpr> dims{s.batch};
+      if (!s.isLine)
+        dims.push_back(s.window[0].out);
+      dims.push_back(s.window[1].out);
+      SmallVector<IndexValue> place(dims.size(), zero);
+      size_t last = dims.size() - 1;
+      while (last && dims[last].isConstant(1))
+        --last;
+      if (image)
+        place.front() = number;
+      if (last || !image)
+        place[last] = pixel;
+      return place;
     }
     if (!image)
       std::tie(number, pixel) = k.e.divmod(pixel, k.e.symbolic(s.pixels()));
