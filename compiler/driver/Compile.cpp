@@ -445,13 +445,13 @@ private:
 
   using TargetsKernel = std::pair<const KernelTarget *, const PlannedKernel *>;
 
-  /// Variant by variant; those of one target may share some.
+  /// Variant by variant; those of one target may share some. The code of a pass before a kernel is the kernel's.
   std::vector<TargetsKernel> distinctKernels() const {
     std::vector<TargetsKernel> kernels;
     llvm::StringSet<> known;
     for (const Variant &variant : variants)
       for (const PlannedKernel &kernel : variant.program.kernels)
-        if (known.insert(kernel.symbol).second)
+        if (!kernel.isFirst && known.insert(kernel.symbol).second)
           kernels.push_back({&variant.targetOf(kernel), &kernel});
     return kernels;
   }
@@ -504,10 +504,11 @@ private:
         continue;
       std::vector<std::string> texts;
       for (PlannedKernel &kernel : variant.program.kernels) {
-        const KernelImage &image = images[kernel.symbol];
+        const KernelImage &image = images[plan::KernelOp(kernel.op).getSymName().str()];
         kernel.blockThreads = image.threads;
-        kernel.isCounted = image.isCounted;
-        texts.push_back(image.bytes);
+        kernel.isCounted = image.isCounted && !kernel.isFirst;
+        if (!kernel.isFirst)
+          texts.push_back(image.bytes);
       }
       variant.deviceCode = variant.target.kernels->join(texts);
     }

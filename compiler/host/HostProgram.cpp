@@ -346,17 +346,18 @@ private:
                  emit(launch.scratchExpr()));
       }
       requireSmall(launch.getWords().getDims());
-      requireSmall({launch.unitsExpr(), launch.grainExpr()});
     }
     std::vector<EmittedKernel> kernels;
     for (plan::LaunchOp launch : launches)
-      kernels.push_back(kernelOf(launch));
+      for (const PlannedKernel &row : program.rowsOf(launch)) {
+        kernels.push_back(kernelOf(launch, row));
+        requireSmall({kernels.back().units, kernels.back().grain});
+      }
     return kernels;
   }
 
-  EmittedKernel kernelOf(plan::LaunchOp launch) {
+  EmittedKernel kernelOf(plan::LaunchOp launch, const PlannedKernel &row) {
     EmittedKernel kernel;
-    const PlannedKernel &row = program.kernelOf(launch);
     kernel.symbol = row.symbol;
     kernel.onDevice = onDevice;
     kernel.isCounted = row.isCounted;
@@ -366,12 +367,13 @@ private:
         kernel.words.push_back(address(buffer));
     for (SymExpr value : launch.getWords().getDims())
       kernel.words.push_back(emit(value));
-    kernel.units = launch.unitsExpr();
     kernel.grain = launch.grainExpr();
     SymMap here;
     for (auto [symbol, word] : llvm::zip_equal(row.symbols, launch.getWords().getDims()))
       here[symbol] = word;
     kernel.work = row.work.substitute(here);
+    kernel.units =
+        row.isFirst ? plan::KernelOp(row.op).firstExpr().substitute(here) : launch.unitsExpr();
     return kernel;
   }
 

@@ -45,4 +45,13 @@ def CollapseDims : Pass<"weft-collapse-dims", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def CollapseReductions : Pass<"weft-collapse-reductions", "::mlir::func::FuncOp"> {
+  let summary = "merges neighbouring dimensions that a kernel reduces together";
+  let description = [{
+    A kernel on `[n, c, h, w]` that reduces `[2, 3]` becomes one on `[n, c, h*w]` that reduces `[2]`, where all values in front of the reduction
+    walk the two alike; reshapes around it cost nothing.
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 #endif

@@ -36,7 +36,8 @@ public:
                         launch.scratch,
                         schedule->layouts(spec, machine),
                         picksOf(spec).values,
-                        schedule->rowTiles(spec, machine)};
+                        schedule->rowTiles(spec, machine),
+                        launch.first};
   }
 
   std::vector<DeclinedSchedule> declined(mlir::func::FuncOp spec) const override {

@@ -25,9 +25,9 @@ const std::vector<SimtMachine> &machines() {
 }
 
 llvm::ArrayRef<const SimtSchedule *> simtSchedules() {
-  static const SimtSchedule *const all[] = {simtAttention(), simtTiles(), simtRealTiles(),
-                                            simtLines(),     simtUnits(), simtTurns(),
-                                            simtPoints()};
+  static const SimtSchedule *const all[] = {simtAttention(),  simtTiles(), simtRealTiles(),
+                                            simtReductions(), simtLines(), simtScans(),
+                                            simtUnits(),      simtTurns(), simtPoints()};
   return all;
 }
 
@@ -50,14 +50,26 @@ public:
     if (!module)
       return llvm::createStringError("the specification of kernel '" + symbol + "' does not parse");
     const SimtSchedule &schedule = named(scheduleName);
-    auto function = *module->getOps<func::FuncOp>().begin();
-    Unit unit = schedule.unit(function, machine);
-    bool isCounted = schedule.isCounted(function);
+    auto spec = *module->getOps<func::FuncOp>().begin();
+    Unit unit = schedule.unit(spec, machine);
+    bool isCounted = schedule.isCounted(spec);
+    BlockShape blocks{schedule.threads(), schedule.blocksAtOnce(spec)};
+    std::vector<std::string> texts;
+    if (schedule.launch(spec, machine).first) { // of a copy: emitting takes the specification
+      OwningOpRef<ModuleOp> first = module->clone();
+      emitSimtKernel(*first, firstPassName(symbol), schedule, machine, /*isFirst=*/true);
+      llvm::Expected<std::string> ptx =
+          compileToPtx(*first, firstPassName(symbol), blocks, machine);
+      if (!ptx)
+        return ptx.takeError();
+      texts.push_back(std::move(*ptx));
+    }
     emitSimtKernel(*module, symbol, schedule, machine);
-    llvm::Expected<std::string> ptx = compileToPtx(*module, symbol, schedule.threads(), machine);
+    llvm::Expected<std::string> ptx = compileToPtx(*module, symbol, blocks, machine);
     if (!ptx)
       return ptx.takeError();
-    KernelImage image{KernelImage::Ptx, std::move(*ptx), symbol.str(), unit};
+    texts.push_back(std::move(*ptx));
+    KernelImage image{KernelImage::Ptx, joinPtx(texts), symbol.str(), unit};
     image.threads = schedule.threads();
     image.isCounted = isCounted;
     return image;

@@ -49,9 +49,9 @@ private:
       const auto *at = llvm::find(factors, joined ? s.outer[s.outer.size() - joined] : s.m);
       return at == factors.begin() ? std::optional<unsigned>() : *(at - 1);
     };
-    while (!stacks.empty() && !s.extent(s.m).isConstant(1) && s.inResult.size() > joined + 2 && precede(s.inA) == stacks.back() &&
-           precede(s.inResult) == stacks.back() && !llvm::is_contained(s.inB, stacks.back()) &&
-           s.inResult[s.inResult.size() - 2] == s.m &&
+    while (!stacks.empty() && !s.extent(s.m).isConstant(1) && s.inResult.size() > joined + 2 &&
+           precede(s.inA) == stacks.back() && precede(s.inResult) == stacks.back() &&
+           !llvm::is_contained(s.inB, stacks.back()) && s.inResult[s.inResult.size() - 2] == s.m &&
            walksInOrder(s.op, /*behind=*/1, joined + 2)) {
       rows = rows * s.extent(stacks.pop_back_val());
       ++joined;

@@ -32,7 +32,7 @@ const VectorMachine &threadMath() {
 }
 
 /// What the back end and the assembler know of the kernel from its annotations. Tables get names of its own: texts are joined.
-void annotate(llvm::Module &module, StringRef symbol, int64_t threads) {
+void annotate(llvm::Module &module, StringRef symbol, BlockShape blocks) {
   llvm::LLVMContext &context = module.getContext();
   llvm::Function *kernel = module.getFunction(symbol);
   llvm::NamedMDNode *list = module.getOrInsertNamedMetadata("nvvm.annotations");
@@ -43,9 +43,9 @@ void annotate(llvm::Module &module, StringRef symbol, int64_t threads) {
                                                  llvm::ConstantAsMetadata::get(number)}));
   };
   add("kernel", 1);
-  add("maxntidx", threads);
-  // One block has to fit a multiprocessor: else the assembler spills registers so that a few more do.
-  add("minctasm", 1);
+  add("maxntidx", blocks.threads);
+  // So many blocks have to fit a multiprocessor: else the assembler spills registers so that a few more do.
+  add("minctasm", blocks.atOnce);
   // All threads of a warp execute these together, which LLVM knows of other instructions of that kind: it may give them to no branch.
   for (llvm::Function &function : module)
     if (function.getName().starts_with("llvm.nvvm.mma.") ||
@@ -81,7 +81,7 @@ void takeApartDivisions(llvm::Module &module) {
 
 } // namespace
 
-llvm::Expected<std::string> compileToPtx(ModuleOp module, StringRef symbol, int64_t threads,
+llvm::Expected<std::string> compileToPtx(ModuleOp module, StringRef symbol, BlockShape blocks,
                                          const SimtMachine &machine) {
   if (llvm::Error error = lowerToLlvmDialect(module, threadMath()))
     return std::move(error);
@@ -97,7 +97,7 @@ llvm::Expected<std::string> compileToPtx(ModuleOp module, StringRef symbol, int6
                                      std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
   code->setTargetTriple(kTriple);
   code->setDataLayout(generator->createDataLayout());
-  annotate(*code, symbol, threads);
+  annotate(*code, symbol, blocks);
   optimize(*code, *generator, Optimization::Full);
   takeApartDivisions(*code);
   // The end of a loop stays behind its begin: lanes that come to a barrier there do so from branches further up.

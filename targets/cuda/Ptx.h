@@ -8,9 +8,14 @@
 
 namespace weft {
 
-/// Of a module, lowered in place, with one kernel `symbol`, started with so many threads per block.
+/// How many threads a block has, and how many blocks a multiprocessor shall have registers for.
+struct BlockShape {
+  int64_t threads, atOnce;
+};
+
+/// Of a module, lowered in place, with one kernel `symbol`.
 llvm::Expected<std::string> compileToPtx(mlir::ModuleOp module, llvm::StringRef symbol,
-                                         int64_t threads, const SimtMachine &machine);
+                                         BlockShape blocks, const SimtMachine &machine);
 
 /// One text of those of several kernels for one machine.
 std::string joinPtx(llvm::ArrayRef<std::string> kernels);

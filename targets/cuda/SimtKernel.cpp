@@ -159,16 +159,9 @@ SmallVector<Value> SimtKernel::assembly(StringRef text, StringRef constraints, A
 }
 
 /// Threads exchange words of 32 bits.
-Value SimtKernel::exchange(Value value, unsigned bits) {
+Value SimtKernel::inWords(Value value, function_ref<Value(Value)> word) {
   Type type = value.getType(), i32 = b.getI32Type(), i64 = b.getI64Type();
   unsigned width = type.getIntOrFloatBitWidth();
-  auto number = [&](int32_t n) -> Value {
-    return b.create<arith::ConstantOp>(b.getI32IntegerAttr(n));
-  };
-  auto word = [&](Value own) {
-    return call("llvm.nvvm.shfl.sync.bfly.i32", i32,
-                {number(-1), own, number(int32_t(bits)), number(SimtMachine::kWarp - 1)});
-  };
   Type integer = b.getIntegerType(width);
   Value raw = type == integer ? value : b.create<arith::BitcastOp>(integer, value);
   if (width < 32)
@@ -184,6 +177,25 @@ Value SimtKernel::exchange(Value value, unsigned bits) {
                                b.create<arith::ShLIOp>(b.create<arith::ExtUIOp>(i64, high), half));
   }
   return type == integer ? raw : b.create<arith::BitcastOp>(type, raw);
+}
+
+Value SimtKernel::exchange(Value value, unsigned bits) {
+  auto number = [&](int32_t n) -> Value {
+    return b.create<arith::ConstantOp>(b.getI32IntegerAttr(n));
+  };
+  return inWords(value, [&](Value own) {
+    return call("llvm.nvvm.shfl.sync.bfly.i32", b.getI32Type(),
+                {number(-1), own, number(int32_t(bits)), number(SimtMachine::kWarp - 1)});
+  });
+}
+
+Value SimtKernel::ofLane(Value value, Value lane) {
+  Value from = b.create<arith::TruncIOp>(b.getI32Type(), lane),
+        all = b.create<arith::ConstantOp>(b.getI32IntegerAttr(-1)),
+        clamp = b.create<arith::ConstantOp>(b.getI32IntegerAttr(SimtMachine::kWarp - 1));
+  return inWords(value, [&](Value own) {
+    return call("llvm.nvvm.shfl.sync.idx.i32", b.getI32Type(), {all, own, from, clamp});
+  });
 }
 
 /// [warps]
@@ -293,7 +305,7 @@ static void roundByInstructions(func::FuncOp kernel) {
 }
 
 void emitSimtKernel(ModuleOp module, StringRef name, const SimtSchedule &schedule,
-                    const SimtMachine &machine) {
+                    const SimtMachine &machine, bool isFirst) {
   auto spec = *module.getOps<func::FuncOp>().begin();
   ImplicitLocOpBuilder b(spec.getLoc(), module.getContext());
   b.setInsertionPointToEnd(module.getBody());
@@ -306,6 +318,7 @@ void emitSimtKernel(ModuleOp module, StringRef name, const SimtSchedule &schedul
   ElementEmitter e(b, 1, Value());
   e.setGuardsBranch();
   SimtKernel k{{b, spec, kernel, e}, machine};
+  k.isFirst = isFirst;
   bindParameters(k);
   // [thread] Grids have fewer than 2^31 blocks.
   auto number = [&](StringRef which) -> Value {

@@ -23,7 +23,8 @@ struct SimtKernel : KernelFrame {
   mlir::Value inBlock = {}; ///< the thread's number there
   mlir::Value scratch = {}; ///< pointer to the launch's
   mlir::Value counters =
-      {}; ///< and to words that are 0 before and behind it, of a kernel that has such
+      {};               ///< and to words that are 0 before and behind it, of a kernel that has such
+  bool isFirst = false; ///< the pass before the kernel (Launch::first)
 
   /// if (condition) body();
   void when(mlir::Value condition, llvm::function_ref<void()> body);
@@ -39,6 +40,8 @@ struct SimtKernel : KernelFrame {
   mlir::Value multipleOf(mlir::Value number, int64_t size);
   /// `value`, a scalar, of the thread whose lane differs in these bits.
   mlir::Value exchange(mlir::Value value, unsigned bits);
+  /// `value`, a scalar, of the thread of the warp with this number, i64.
+  mlir::Value ofLane(mlir::Value value, mlir::Value lane);
   /// The values of a warp's threads combined, in all of them: in the order of a tree, so always the same.
   mlir::Value combineWarp(Combiner combiner, mlir::Type element, mlir::Value value);
   /// Threads of the warp go on together.
@@ -64,6 +67,10 @@ struct SimtKernel : KernelFrame {
                                           llvm::ArrayRef<mlir::Type> types,
                                           mlir::ValueRange operands);
   mlir::Value call(llvm::StringRef intrinsic, mlir::Type type, mlir::ValueRange arguments = {});
+
+private:
+  mlir::Value inWords(mlir::Value value,
+                      llvm::function_ref<mlir::Value(mlir::Value word)> exchange);
 };
 
 /// One way to compute kernels on a GPU. Units are blocks.
@@ -71,6 +78,8 @@ class SimtSchedule : public ScheduleFor<SimtMachine> {
 public:
   /// Of a block.
   virtual int64_t threads() const { return SimtMachine::kThreads; }
+  /// Of a multiprocessor, which have registers together.
+  virtual int64_t blocksAtOnce(mlir::func::FuncOp) const { return 1; }
   virtual void emit(SimtKernel &kernel) const = 0;
   /// Whether blocks of the kernel count each other.
   virtual bool isCounted(mlir::func::FuncOp) const { return false; }
@@ -84,9 +93,9 @@ protected:
   Launch blocks(SymExpr count, int64_t perBlock) const;
 };
 
-/// The specification's module with the code of a thread in a function `name`. The specification is erased.
+/// The specification's module with the code of a thread in a function `name`, of the kernel or of the pass before it. The specification is erased.
 void emitSimtKernel(mlir::ModuleOp module, llvm::StringRef name, const SimtSchedule &schedule,
-                    const SimtMachine &machine);
+                    const SimtMachine &machine, bool isFirst = false);
 
 /// A block for some queries of a softmax between two products.
 const SimtSchedule *simtAttention();
@@ -94,10 +103,14 @@ const SimtSchedule *simtAttention();
 const SimtSchedule *simtTiles();
 /// A block for each tile of a product of floats, by ordinary units.
 const SimtSchedule *simtRealTiles();
-/// A warp for each line of a softmax, normalisation or reduction.
+/// A warp for each line of a softmax or normalisation.
 const SimtSchedule *simtLines();
+/// As many threads for each result of a reduction as keep the device busy.
+const SimtSchedule *simtReductions();
 /// A thread for each independent part of an operator that has loops of its own.
 const SimtSchedule *simtUnits();
+/// A warp or a block for each line whose elements are combined with all before them.
+const SimtSchedule *simtScans();
 /// A block for each tile of what is read in one order and written in another.
 const SimtSchedule *simtTurns();
 /// A thread for each element; takes what no other does.

@@ -1,12 +1,13 @@
-//===- Lines.cpp - Softmax, normalisation and reductions along the last dimension --------------------===//
+//===- Lines.cpp - Softmax and normalisation along the last dimension ------------------------------------===//
 //
-//   warp of the grid, where there is a line with its number                        [lines]
-//     a line that is short enough lies in registers, in chunks of lanes            [held]
-//     reduction: fold all elements; the first thread stores the epilogue           [reduce]
-//     softmax: fold to the largest; fold to the sum of e^(element - largest)       [softmax]
-//     normalisation: fold to the sum; fold to the sum of (element - mean)^2        [normalise]
-//     softmax, normalisation: epilogue and store, chunk by chunk                   [finish]
-//   fold: a thread combines every 32nd chunk, then its lanes, then the warp        [fold]
+//   short lines: several a warp, with as many threads as there are chunks of lanes            [short]
+//   long ones, where there are few, and very long ones: a block each                          [long]
+//   others: a warp each                                                                       [warps]
+//     a line that is short enough lies in registers, in chunks of lanes                       [held]
+//     softmax: fold to the largest; fold to the sum of e^(element - largest)                  [softmax]
+//     normalisation: fold to the sum; fold to the sum of (element - mean)^2                   [normalise]
+//     epilogue and store, chunk by chunk                                                      [finish]
+//   fold: each thread of a line combines its chunks, then its lanes, then all combine theirs  [fold]
 //
 // Elements of longer lines are pulled once for each fold and once for the result: what is computed on the way is computed again, and
 // memory that is read again is in the caches.
@@ -14,8 +15,12 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "targets/common/match/LineShape.h"
+#include "targets/cuda/LineThreads.h"
 #include "targets/cuda/Stream.h"
+#include "targets/cuda/Walk.h"
 
 using namespace mlir;
 
@@ -30,24 +35,28 @@ SymExpr linesOf(Operation *root) {
   return lines;
 }
 
+constexpr int64_t kThreads = 512, kThreadBits = 9, kWarp = SimtMachine::kWarp, kWarpBits = 5;
 /// Elements of a line that a thread holds, where the length is known.
 constexpr int64_t kMostHeld = 32;
+/// Of a warp: so many chunks of a line, and where there are so many lines, more.
+constexpr int64_t kWarpsChunks = 64, kManyLines = 2048, kManyChunks = 2048;
 
-/// Emits the code of one thread of a line's warp.
+/// Emits the code of one of the threads that have a line.
 class LineEmitter {
 public:
   /// `held`: chunks of a thread that lie in registers, which hold the line; 0: it is walked.
-  LineEmitter(SimtKernel &k, Operation *root, unsigned lanes, int64_t held)
+  /// `isThere`: whether there is a line with the threads' number; null: there is.
+  LineEmitter(SimtKernel &k, Operation *root, unsigned lanes, int64_t held, LineThreads threads,
+              Value isThere)
       : k(k), b(k.b), root(root), type(lineType(root)), dims(type.getDims()),
         element(type.getElementType()), scalar(computeType(element)), lanes(lanes), held(held),
-        index(k.lineIndex(dims, k.warp())), width(k.e.uniform(dims.back())),
-        chunks(b.createOrFold<arith::DivUIOp>(width, constantI64(b, lanes))), lane(k.lane()) {}
+        threads(threads), isThere(isThere), index(k.lineIndex(dims, threads.line)),
+        width(k.e.uniform(dims.back())),
+        chunks(b.createOrFold<arith::DivUIOp>(width, constantI64(b, lanes))) {}
 
   void emit() {
     hold();
-    if (auto reduce = dyn_cast<ReduceOp>(root))
-      emitReduce(reduce);
-    else if (auto softmax = dyn_cast<SoftmaxOp>(root))
+    if (auto softmax = dyn_cast<SoftmaxOp>(root))
       emitSoftmax(softmax);
     else
       emitNormalize(cast<NormalizeOp>(root));
@@ -80,11 +89,12 @@ private:
   /// [held]
   void hold() {
     for (int64_t i = 0; i < held; ++i) {
-      Value number = k.add(lane, constantI64(b, i * SimtMachine::kWarp));
-      Chunk chunk{k.mul(number, constantI64(b, lanes)), {}, {}};
-      auto all = dims.back().asConstant();
-      if (!all || *all < (i + 1) * SimtMachine::kWarp * int64_t(lanes))
-        chunk.isThere = k.less(number, chunks);
+      Value number = k.add(threads.member, k.mul(threads.count, constantI64(b, i)));
+      Chunk chunk{k.mul(number, constantI64(b, lanes)), {}, isThere};
+      if (!isFull(i)) {
+        Value isInside = k.less(number, chunks);
+        chunk.isThere = isThere ? Value(b.create<arith::AndIOp>(isThere, isInside)) : isInside;
+      }
       auto pulled = [&] { return pull(chunk.place); };
       chunk.elements = chunk.isThere
                            ? k.e.guarded(chunk.isThere, pulled,
@@ -94,36 +104,46 @@ private:
     }
   }
 
+  /// Whether all threads have a chunk number `i`.
+  bool isFull(int64_t i) const {
+    auto all = dims.back().asConstant();
+    IntegerAttr count;
+    return all && matchPattern(threads.count, m_Constant(&count)) &&
+           *all >= (i + 1) * count.getInt() * lanes;
+  }
+
   /// The thread's chunks, one after the other.
-  void walk(function_ref<void(const Chunk &)> body) {
-    k.loop(lane, chunks, SimtMachine::kWarp, [&](Value number) {
-      k.e.forget();
-      body({k.mul(number, constantI64(b, lanes)), {}, {}});
-      k.e.forget();
-    });
+  void walkAlong(function_ref<void(const Chunk &)> body) {
+    auto loop = b.create<scf::ForOp>(threads.member, chunks, threads.count);
+    OpBuilder::InsertionGuard insertion(b);
+    b.setInsertionPointToStart(loop.getBody());
+    k.e.forget();
+    body({k.mul(loop.getInductionVar(), constantI64(b, lanes)), {}, {}});
+    k.e.forget();
   }
 
   /// [fold] The chunks' values by `body`.
   Value fold(Combiner combiner, function_ref<Value(const Chunk &)> body) {
     Value identity = k.e.constantData(scalar, combinerIdentity(combiner, element));
-    SmallVector<Value> sums{identity};
+    Value sum = identity;
     for (const Chunk &chunk : line) {
       Value next = body(chunk);
       if (chunk.isThere)
         next = b.create<arith::SelectOp>(chunk.isThere, next, identity);
-      sums[0] = emitCombine(b, combiner, element, sums[0], next);
+      sum = emitCombine(b, combiner, element, sum, next);
     }
-    if (!held)
-      sums = k.loop(lane, chunks, SimtMachine::kWarp, ValueRange(sums),
-                    [&](Value number, ValueRange carried) {
-                      k.e.forget();
-                      Chunk chunk{k.mul(number, constantI64(b, lanes)), {}, {}};
-                      SmallVector<Value> next{
-                          emitCombine(b, combiner, element, carried[0], body(chunk))};
-                      k.e.forget();
-                      return next;
-                    });
-    return k.combineWarp(combiner, element, combineLanes(b, combiner, element, sums[0]));
+    if (!held) {
+      auto load = [&](Value number) -> Values {
+        return {body({k.mul(number, constantI64(b, lanes)), {}, {}})};
+      };
+      auto add = [&](ValueRange before, ValueRange loaded, Value) -> Values {
+        return {emitCombine(b, combiner, element, before[0], loaded[0])};
+      };
+      int64_t bytes = int64_t(lanes) * std::max(1u, elementBits(element) / 8);
+      sum = walk(k, {sum}, {threads.member, chunks, threads.count, loadsOnTheWay(bytes)},
+                 {load, add})[0];
+    }
+    return threads.combine(combiner, element, combineLanes(b, combiner, element, sum));
   }
 
   /// [finish] Stores all results, with the root's elements computed by `value`.
@@ -138,17 +158,7 @@ private:
       else
         store(chunk);
     if (!held)
-      walk(store);
-  }
-
-  /// [reduce] In all threads, of which the first stores.
-  void emitReduce(ReduceOp reduce) {
-    Value total =
-        fold(Combiner(reduce.getKind()), [&](const Chunk &chunk) { return elementsOf(chunk); });
-    k.e.setLanes(1);
-    k.e.provide(root->getResult(0), [&](ArrayRef<IndexValue>) { return total; });
-    k.when(k.less(lane, constantI64(b, 1)), [&] { k.storeResults(ArrayRef(index).drop_back()); });
-    k.e.setLanes(lanes);
+      walkAlong(store);
   }
 
   /// [softmax] Its quotient is one division per line.
@@ -200,52 +210,146 @@ private:
   SmallVector<SymExpr> dims;
   Type element, scalar;
   int64_t lanes, held;
+  LineThreads threads;
+  Value isThere;
   SmallVector<IndexValue> index;
-  Value width, chunks, lane;
+  Value width, chunks;
   SmallVector<Chunk> line; ///< what is in registers
 };
 
-/// All threads of a warp have a line: it is in registers, where it is known to be short or turns out to have a chunk for each thread at most.
-void emitLines(SimtKernel &k, Operation *root, unsigned lanes) {
-  auto emit = [&](int64_t held) { LineEmitter(k, root, lanes, held).emit(); };
-  SymExpr width = lineType(root).getDims().back();
-  int64_t step = SimtMachine::kWarp * int64_t(lanes);
-  if (auto all = width.asConstant())
-    return emit(*all <= kMostHeld * SimtMachine::kWarp ? llvm::divideCeil(*all, step) : 0);
-  if (lanes == 1)
-    return emit(0);
-  Value isLonger = k.less(constantI64(k.b, step), k.e.uniform(width));
-  k.choose(
-      isLonger,
-      [&] {
-        emit(0);
-        k.e.forget();
-      },
-      [&] {
-        emit(1);
-        k.e.forget();
-      });
-}
+/// Emits the ways to have lines, between which all threads of the grid choose by sizes.
+class WaysEmitter {
+public:
+  WaysEmitter(SimtKernel &k, Operation *root, unsigned lanes, Value shared)
+      : k(k), b(k.b), root(root), lanes(lanes), shared(shared),
+        width(lineType(root).getDims().back()), lines(k.e.uniform(linesOf(root))),
+        chunks(b.createOrFold<arith::DivUIOp>(k.e.uniform(width), number(lanes))) {}
+
+  void emit() {
+    if (std::optional<int64_t> all = width.asConstant()) {
+      int64_t count = llvm::divideCeil(*all, lanes);
+      if (count <= kWarp)
+        return shortLines();
+      if (*all <= kMostHeld * kWarp)
+        return warps(llvm::divideCeil(count, kWarp));
+      return longer();
+    }
+    choose(
+        k.less(number(kWarp), chunks), [&] { longer(); }, [&] { shortLines(); });
+  }
+
+private:
+  Value number(int64_t value) { return constantI64(b, value); }
+
+  void choose(Value condition, function_ref<void()> yes, function_ref<void()> no) {
+    auto alone = [&](function_ref<void()> body) {
+      body();
+      k.e.forget();
+    };
+    k.choose(
+        condition, [&] { alone(yes); }, [&] { alone(no); });
+  }
+
+  void longer() {
+    Value isLong =
+        b.create<arith::AndIOp>(k.less(number(kWarpsChunks), chunks),
+                                b.create<arith::OrIOp>(k.less(lines, number(kManyLines)),
+                                                       k.less(number(kManyChunks), chunks)));
+    choose(
+        isLong, [&] { blocks(); }, [&] { warps(0); });
+  }
+
+  Value shiftLeft(Value a, Value bits) { return b.createOrFold<arith::ShLIOp>(a, bits); }
+
+  /// Blocks take tiles in turns: where groups are larger than the grid knows, there are more of them.
+  void tiles(Value count, function_ref<void(Value)> body) {
+    Value all = b.create<arith::ExtUIOp>(
+        b.getI64Type(), k.call("llvm.nvvm.read.ptx.sreg.nctaid.x", b.getI32Type()));
+    auto loop = b.create<scf::ForOp>(k.block, count, all);
+    OpBuilder::InsertionGuard insertion(b);
+    b.setInsertionPointToStart(loop.getBody());
+    k.e.forget();
+    body(loop.getInductionVar());
+    k.e.forget();
+  }
+
+  /// Of so many lines each, which is a power of two with these bits.
+  Value tileCount(Value bits) {
+    Value rest = k.sub(shiftLeft(number(1), bits), number(1));
+    return b.createOrFold<arith::ShRUIOp>(k.add(lines, rest), bits);
+  }
+
+  /// [short] Threads behind the last line take part without elements.
+  void shortLines() {
+    Value bits = groupBits(k, chunks), perTile = k.sub(number(kThreadBits), bits);
+    tiles(tileCount(perTile), [&](Value tile) {
+      LineThreads threads = LineThreads::group(k, shiftLeft(tile, perTile), bits);
+      LineEmitter(k, root, lanes, 1, threads, k.less(threads.line, lines)).emit();
+    });
+  }
+
+  /// [warps]
+  void warps(int64_t held) {
+    Value perTile = number(kThreadBits - kWarpBits);
+    tiles(tileCount(perTile), [&](Value tile) {
+      LineThreads threads = LineThreads::warp(k, shiftLeft(tile, perTile));
+      k.when(k.less(threads.line, lines),
+             [&] { LineEmitter(k, root, lanes, held, threads, Value()).emit(); });
+    });
+  }
+
+  /// [long]
+  void blocks() {
+    tiles(lines, [&](Value line) {
+      LineThreads threads = LineThreads::block(k, line, shared, kThreads);
+      LineEmitter(k, root, lanes, 0, threads, Value()).emit();
+      k.gatherBlock();
+    });
+  }
+
+  SimtKernel &k;
+  ImplicitLocOpBuilder &b;
+  Operation *root;
+  unsigned lanes;
+  Value shared;
+  SymExpr width;
+  Value lines, chunks;
+};
 
 class LinesSchedule : public SimtSchedule {
 public:
   StringRef name() const override { return "row"; }
 
+  int64_t threads() const override { return kThreads; }
+
   Decline decline(func::FuncOp spec, const SimtMachine &) const override {
-    return matchLines(spec).decline();
+    Match<Operation *> root = matchLines(spec);
+    if (root && isa<ReduceOp>(*root))
+      return {"reductions have a schedule of their own"};
+    return root.decline();
   }
 
   Launch launch(func::FuncOp spec, const SimtMachine &) const override {
-    return blocks(linesOf(*matchLines(spec)), threads() / SimtMachine::kWarp);
+    Operation *root = *matchLines(spec);
+    SymTensorType type = lineType(root);
+    auto number = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
+    SymExpr lines = linesOf(root), width = type.getDims().back();
+    int64_t lanes = streamLanes(spec, type);
+    SymExpr chunks = SymExpr::ceildiv(width, lanes);
+    SymExpr threads = SymExpr::max(SymExpr::min(chunks, number(kWarp)), number(1));
+    SymExpr isLong = SymExpr::min(SymExpr::floordiv(chunks, kWarpsChunks), number(1));
+    SymExpr few = SymExpr::min(lines, number(kManyLines)) * isLong;
+    Launch launch = blocks(lines * threads, kThreads);
+    launch.units = SymExpr::max(launch.units, few);
+    return launch;
   }
 
   void emit(SimtKernel &k) const override {
-    // [lines] All threads of a warp have one.
     Operation *root = *matchLines(k.spec);
     SymTensorType type = lineType(root);
+    Value shared = k.sharedBytes(kThreads / kWarp * LineThreads::kBytes);
     Stream stream(k, type.getDims().back(), streamLanes(k.spec, type));
-    k.when(k.less(k.warp(), k.e.uniform(linesOf(root))),
-           [&] { stream.emit([&](unsigned lanes) { emitLines(k, root, lanes); }); });
+    stream.emit([&](unsigned lanes) { WaysEmitter(k, root, lanes, shared).emit(); });
   }
 };
 

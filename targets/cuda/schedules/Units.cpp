@@ -1,7 +1,7 @@
 //===- Units.cpp - Plain loops that the operator writes itself ---------------------------------------===//
 //
 //   thread of the grid, where there is a unit with its number: the operator's loops   [units]
-//   where units need memory of their own, the first thread does one after the other   [scratch]
+//   where units need memory of their own, each has a part of the scratch              [scratch]
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/common/SerialLoops.h"
@@ -32,25 +32,30 @@ public:
 
   Launch launch(func::FuncOp spec, const SimtMachine &) const override {
     ElementOpInterface root = *matchSerial(spec);
-    SymExpr words = root.serialScratch();
-    if (!words)
-      return blocks(unitsOf(root), kThreads);
-    Launch launch = blocks(SymExpr::constant(spec.getContext(), 1), kThreads);
-    launch.scratch = words * int64_t(8);
+    Launch launch = blocks(unitsOf(root), kThreads);
+    if (SymExpr words = root.serialScratch())
+      launch.scratch = unitsOf(root) * words * kWordBytes;
     return launch;
   }
 
   void emit(SimtKernel &k) const override {
     ElementOpInterface root = *matchSerial(k.spec);
-    SerialLoops loops(k, root, k.scratch);
-    Value units = k.e.uniform(unitsOf(root));
     // [units]
-    if (!root.serialScratch())
-      return k.when(k.less(k.thread, units), [&] { root.emitSerial(loops, k.thread); });
-    // [scratch]
-    k.when(k.less(k.thread, constantI64(k.b, 1)), [&] {
-      k.loop(constantI64(k.b, 0), units, 1, [&](Value unit) { root.emitSerial(loops, unit); });
+    k.when(k.less(k.thread, k.e.uniform(unitsOf(root))), [&] {
+      SerialLoops loops(k, root, scratchOf(k, root));
+      root.emitSerial(loops, k.thread);
     });
+  }
+
+private:
+  static constexpr int64_t kWordBytes = 8;
+
+  /// [scratch]
+  static Value scratchOf(SimtKernel &k, ElementOpInterface root) {
+    SymExpr words = root.serialScratch();
+    if (!words)
+      return k.scratch;
+    return elementPointer(k.b, k.scratch, k.b.getI64Type(), k.mul(k.thread, k.e.uniform(words)));
   }
 };
 
