@@ -4,6 +4,7 @@
 rows      one row by f16 or f32 weights: these are read once, by blocks that have 16 columns each
 product   f16 by f16: global memory is read at most 1.1 times as much as its tiles need, and shared memory without a bank conflict
 attention 16 bits, with a mask of bytes or of f32: shared memory without a bank conflict, and at most 1.05 times the sectors
+reductions  of f16: sums of lines, columns and all elements, and places of extremes, read these once, by as many blocks as sizes call for
 minilm, and the other models of whole_models.py: kernels of lines, of elements, of what lies in another order, and products touch at most 1.05 times the
           sectors that their bytes could lie in; they and attention use shared memory without a bank conflict. Those of elements that
           convolve are bounded by MOST_OF_WINDOWS
@@ -51,7 +52,13 @@ func.func @main(%q: {HEADS} {{weft.name = "q"}}, %k: {HEADS} {{weft.name = "k"}}
 MASKED = {"f32": f"%x = weft.add %s, %mask : ({SCORES}, {MASK}) -> {SCORES}",
           "i1": f"%none = weft.fill -9.0 : f32 -> <[], f32>\n  %x = weft.select %mask, %s, %none : ({MASK}, {SCORES}, !weft.tensor<[], f32>) -> {SCORES}"}
 MOST_READ, MOST_SECTORS = 1.1, 1.05
-STREAMS = {"row", "loop", "turn"}  # the schedules whose accesses follow each other
+# Of REDUCED lines and columns: the operator, its result, and how many blocks read elements.
+REDUCED = (512, 1024)
+REDUCTIONS = {
+    "all": ("weft.reduce sum %x [0, 1]", "[], f16", 32), "columns": ("weft.reduce sum %x [0]", f"[{REDUCED[1]}], f16", 32),
+    "lines": ("weft.reduce max %x [1]", f"[{REDUCED[0]}], f16", 512), "places": ("weft.arg_reduce max %x axis 1", f"[{REDUCED[0]}], i64", 512),
+}
+STREAMS = {"row", "loop", "turn", "reduce", "scan"}  # the schedules whose accesses follow each other
 TILES = {"tile", "product"}  # those that multiply, and attention
 FEW = 64  # sectors, of which ends of rows are a large part
 IMAGES = {"resnet", "qdq_images"}
@@ -132,6 +139,33 @@ def attention(weft, work):
             yield f"it touches {ratio(count, 'sectors'):.3f} of the ideal sectors"
 
 
+def reductions(weft, work):
+    """Whoever reads elements: the pass before the kernel, where there is one."""
+    x = f"!weft.tensor<[{REDUCED[0]}, {REDUCED[1]}], f16>"
+    for name, (operator, result, blocks) in REDUCTIONS.items():
+        model = os.path.join(work, f"{name}.mlir")
+        y = f"!weft.tensor<{result}>"
+        pathlib.Path(model).write_text(f"""
+func.func @main(%x: {x} {{weft.name = "x"}}) -> ({y} {{weft.name = "y"}}) {{
+  %0 = {operator} : ({x}) -> {y}
+  return %0 : {y}
+}}
+""", encoding="utf-8")
+        kernels = {kernel: count for kernel, count in counted(weft, work, model).items() if count["launches"]}
+        first = max(kernels.values(), key=lambda count: count["bytes_read"])
+        read = sum(count["bytes_read"] for count in kernels.values()) / (2 * REDUCED[0] * REDUCED[1])
+        print(f"{name}: {list(kernels)}, {first['blocks']} blocks, {read:.3f} of the elements' bytes read; sectors {ratio(first, 'sectors'):.3f}; "
+              f"{ratio(first, 'shared_turns'):.3f} of the ideal turns of shared memory")
+        if any(schedule_of(kernel) != "reduce" for kernel in kernels):
+            yield f"{name} is computed by {list(kernels)}"
+        if first["blocks"] != blocks:
+            yield f"{name} is read by {first['blocks']} blocks, not {blocks}"
+        if read > MOST_READ or any(ratio(count, "sectors") > MOST_SECTORS for count in kernels.values()):
+            yield f"{name} reads {read:.3f} of its elements' bytes"
+        if any(count["shared_turns"] != count["ideal_shared_turns"] for count in kernels.values()):
+            yield f"{name} waits for banks"
+
+
 def most_sectors(schedule, nodes, narrow):
     """The most sectors, by the ideal, of a model's kernels. A mask's odd rows are no fault of attention's."""
     if schedule == "attention":
@@ -165,7 +199,7 @@ def model(weft, work, name):
 
 def main(weft, work, name):
     os.makedirs(work, exist_ok=True)
-    own = {"rows": rows, "product": product, "attention": attention}
+    own = {"rows": rows, "product": product, "attention": attention, "reductions": reductions}
     wrong = list(own[name](os.path.abspath(weft), work) if name in own else model(os.path.abspath(weft), work, name))
     for each in wrong:
         print(f"WRONG: {each}")

@@ -33,9 +33,9 @@ namespace {
 
 constexpr int64_t kThreads = 512, kThreadBits = 9, kWarp = SimtMachine::kWarp;
 /// Blocks that keep a large device busy; parts have so many elements at least, and there is one of fewer than that.
-constexpr int64_t kMostBlocks = 512, kLeastPart = 16384, kLeastParted = 131072;
+constexpr int64_t kMostBlocks = 528, kLeastPart = 16384, kLeastParted = 131072;
 /// A warp walks so many chunks of a line, or, where there are so many lines, more of them.
-constexpr int64_t kWarpsChunks = 64, kManyLines = 4096, kManyChunks = 1024;
+constexpr int64_t kWarpsChunks = 64, kManyLines = 2048, kManyChunks = 1024;
 
 SymExpr product(MLIRContext *context, ArrayRef<SymExpr> dims) {
   SymExpr all = SymExpr::constant(context, 1);
