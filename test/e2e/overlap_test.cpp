@@ -360,7 +360,7 @@ double priceOfProduct(const Program &program, const std::string &target,
 
 } // namespace
 
-TEST_CASE("a product is priced by what multiplies") {
+TEST_CASE("a product is priced by what multiplies", "[priced]") {
   Program program = pair(512, 4096);
   auto toHalves = [](CompileOptions &o) { o.numerics.compute = "bf16"; };
   double reals = priceOfProduct(program, "x86:v4"),
@@ -395,7 +395,7 @@ TEST_CASE("heads go around one share after the other", "[bits]") {
   }
 }
 
-TEST_CASE("heads go around in shares where a link is slow and keys are many") {
+TEST_CASE("heads go around in shares where a link is slow and keys are many", "[priced]") {
   Program program = ringOfHeads(32, 4);
   CompileOptions options = ringOptions(2, FuseComm::Auto);
   struct {
