@@ -191,7 +191,8 @@ llvm::Expected<std::string> compileToObject(ModuleOp module, const CodegenOption
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context);
   if (!code)
     return fail("translation to LLVM IR failed");
-  const bool isLongHost = isHost && isLong(*code);
+  const Optimization optimization =
+      isHost && isLong(*code) ? Optimization::None : options.optimization;
   llvm::Expected<const llvm::Target *> target = findLlvmTarget(options.triple);
   if (!target)
     return target.takeError();
@@ -200,15 +201,13 @@ llvm::Expected<std::string> compileToObject(ModuleOp module, const CodegenOption
   std::unique_ptr<llvm::TargetMachine> machine((*target)->createTargetMachine(
       options.triple, options.cpu, options.features, targetOptions, llvm::Reloc::PIC_,
       llvm::CodeModel::Small,
-      isLongHost ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default));
+      optimization == Optimization::None ? llvm::CodeGenOptLevel::None
+                                         : llvm::CodeGenOptLevel::Default));
   code->setTargetTriple(options.triple);
   code->setDataLayout(machine->createDataLayout());
   code->setPICLevel(llvm::PICLevel::BigPIC);
   setAttributes(*code, options);
-  optimize(*code, *machine,
-           isLongHost               ? Optimization::None
-           : options.keepsLongLoops ? Optimization::ShortLoops
-                                    : Optimization::Full);
+  optimize(*code, *machine, optimization);
   llvm::SmallString<0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager emit;

@@ -15,13 +15,16 @@ class TargetMachine;
 
 namespace weft {
 
+/// What is done to LLVM IR before it becomes code: all that O2 has; the same, but long loops are not considered for unrolling; nothing.
+enum class Optimization { Full, ShortLoops, None };
+
 struct CodegenOptions {
   std::string triple, cpu, features; ///< as LLVM names them
   const VectorMachine *machine = nullptr;
   std::string core = {}; ///< whose instructions are put in order; empty: those of `cpu`
   unsigned vectorScale =
       0; ///< of registers whose length is not fixed: of how many times 128 bits code may take them to be
-  bool keepsLongLoops = false; ///< nothing considers unrolling them
+  Optimization optimization = Optimization::Full;
 };
 
 /// Lowers the module in place and returns an ELF object. The module may use func, arith, math, vector, scf, cf and llvm.
@@ -36,8 +39,6 @@ void registerCodegenDialects(mlir::MLIRContext &context);
 /// One of those that LLVM has.
 llvm::Expected<const llvm::Target *> findLlvmTarget(const std::string &triple);
 
-/// What is done to LLVM IR before it becomes code: all that O2 has; the same, but long loops are not considered for unrolling; nothing.
-enum class Optimization { Full, ShortLoops, None };
 void optimize(llvm::Module &module, llvm::TargetMachine &machine, Optimization optimization);
 
 } // namespace weft

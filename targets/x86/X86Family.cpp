@@ -24,7 +24,8 @@ CpuLevel level(const char *name, std::vector<std::string> features, const char *
   const VectorMachine &machine = x86Machine(name);
   CodegenOptions options{"x86_64-unknown-linux-gnu", cpu, beyond, &machine};
   // With 16 lanes that saves a sixth of the time of a compilation and changes no code; with fewer a fiftieth, and it does.
-  options.keepsLongLoops = machine.lanes() == 16;
+  if (machine.lanes() == 16)
+    options.optimization = Optimization::ShortLoops;
   return {name, machine, std::move(features), cpuSchedules(),
           [options](mlir::ModuleOp module) { return compileToObject(module, options); }};
 }

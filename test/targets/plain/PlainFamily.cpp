@@ -107,6 +107,8 @@ void splitMaskedLoads(ModuleOp module) {
 CpuLevel level(const char *name) {
   const VectorMachine &machine = *new PlainMachine(x86Machine(name)); // as long as the process
   CodegenOptions options{"x86_64-unknown-linux-gnu", "x86-64-v3", "", &machine};
+  // Vectors of twice the processor's take LLVM three times as long, and nobody measures this code.
+  options.optimization = Optimization::None;
   return {name,
           machine,
           {"avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"},
