@@ -268,6 +268,8 @@ TEST_CASE("a convolution of rounded operands has the schedule of its twin in 16 
 
 TEST_CASE("filters are rounded before they are transformed") {
   for (auto [element, target] : {std::pair("bf16", "x86:v3"), std::pair("f16", "x86:host")}) {
+    if (!isTried(target))
+      continue;
     weft::CompileOptions options = computing(element, target);
     agrees({16, 33, 1, {kSame, kSame}, "", true}, "winograd_last", options, 1e-4);
     agrees({16, 13, 1, {kSame, kSame}}, "winograd", options, 1e-4);
@@ -401,7 +403,8 @@ TEST_CASE("tensors between kernels are rounded as the program says, on every lev
         meant.push_back(evaluate(said, inputs));
       }
       for (const std::string &target : targets)
-        storesAs(text, storing(element, target), wide, meant);
+        if (isTried(target))
+          storesAs(text, storing(element, target), wide, meant);
     }
 }
 

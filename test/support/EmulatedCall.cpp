@@ -98,6 +98,8 @@ std::vector<std::string> targetsToTry(std::vector<std::string> own) {
   return given.empty() ? own : given;
 }
 
+bool isTried(const std::string &target) { return isGiven(target) || givenTargets().empty(); }
+
 std::string callEmulated(const std::string &artifact, const std::vector<weft_tensor_t> &inputs,
                          std::vector<EmulatedTensor> &results, int threads) {
   std::string in = artifact + ".in", out = artifact + ".out";

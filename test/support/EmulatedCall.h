@@ -29,6 +29,10 @@ bool isEmulated(const std::string &target);
 /// `own`, or the targets that are emulated, or computed by a device, if any are.
 std::vector<std::string> targetsToTry(std::vector<std::string> own);
 
+/// Whether a target that a test names is one of these: under an emulator those of other processors have nothing to show that they do not
+/// show without one.
+bool isTried(const std::string &target);
+
 /// Where kernels for this target run, for weft_context_options_t; null: where they do by themselves.
 const char *deviceFor(const std::string &target);
 

@@ -341,6 +341,8 @@ bool uses(const Program &program, const std::string &schedule) {
 }
 
 bool isSupported(const std::string &target) {
+  if (!isTried(target))
+    return false;
   static std::map<std::string, bool> known;
   auto [found, isNew] = known.try_emplace(target);
   if (!isNew)

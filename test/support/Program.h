@@ -88,7 +88,7 @@ CompileOptions exactly(const std::string &target);
 
 /// Whether the artifact has a kernel of this schedule.
 bool uses(const Program &program, const std::string &schedule);
-/// Whether artifacts for the target run on this machine.
+/// Whether artifacts for the target run on this machine, and shall.
 bool isSupported(const std::string &target);
 /// Bytes as dense elements, no two neighbours alike on purpose, the whole range.
 std::string bytesText(const std::vector<int64_t> &dims, const std::string &element);
