@@ -406,6 +406,7 @@ private:
       row.flops = blob.formula({kernel.flops}, kernel.symbols);
       row.bytes_moved = blob.formula({kernel.bytesMoved}, kernel.symbols);
       row.block_threads = kernel.blockThreads;
+      row.block_bytes = kernel.blockBytes;
       rows.push_back(row);
     }
     return blob.list(rows, variant.deviceCode.empty() ? offsetof(weft_kernel_v1, block_threads)

@@ -506,6 +506,7 @@ private:
       for (PlannedKernel &kernel : variant.program.kernels) {
         const KernelImage &image = images[plan::KernelOp(kernel.op).getSymName().str()];
         kernel.blockThreads = image.threads;
+        kernel.blockBytes = kernel.isFirst ? 0 : image.blockBytes;
         kernel.isCounted = image.isCounted && !kernel.isFirst;
         if (!kernel.isFirst)
           texts.push_back(image.bytes);

@@ -24,7 +24,7 @@ struct PlannedKernel {
   unsigned calls = 0, pointers;
   bool isTuned;                                ///< a record picked how it is computed
   bool isFirst = false;                        ///< the pass before the kernel whose row comes next
-  unsigned blockThreads = 0;                   ///< on a device, once it is compiled
+  unsigned blockThreads = 0, blockBytes = 0;   ///< on a device, once it is compiled
   bool isCounted = false;                      ///< and whether its blocks count each other
   llvm::SmallVector<mlir::StringAttr> symbols; ///< words behind the pointers, in order
   SymExpr flops, bytesMoved, work;             ///< of a call, over these

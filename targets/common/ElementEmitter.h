@@ -35,6 +35,7 @@ public:
   void setInvariant(mlir::Value tensor) { invariant.insert(tensor); }
   void bindSymbol(mlir::StringAttr name, mlir::Value value) { symbols[name] = value; }
   void provide(mlir::Value tensor, Provider provider) { providers[tensor] = std::move(provider); }
+  void withdraw(mlir::Value tensor) { providers.erase(tensor); }
   /// A new set of lanes with the same bindings; values pulled so far are forgotten.
   void setLanes(unsigned count);
   /// Forgets pulled values: call it when the insertion point leaves the block they were computed in.

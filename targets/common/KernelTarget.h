@@ -45,6 +45,7 @@ struct KernelImage {
   std::string entry; ///< the symbol it is called by
   Unit unit = Unit::Reals;
   int64_t threads = 0;    ///< of a block, on a device
+  int64_t blockBytes = 0; ///< that a block's threads share there, beside what the code declares
   bool isCounted = false; ///< there its blocks count each other
 };
 

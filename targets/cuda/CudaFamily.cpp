@@ -20,7 +20,8 @@ const std::vector<SimtMachine> &machines() {
                                                {"sm_86", kPtxVersion},
                                                {"sm_89", kPtxVersion},
                                                {"sm_90", kPtxVersion},
-                                               {"sm_90a", kPtxVersion, /*hasGroupProducts=*/true}};
+                                               {"sm_90a", kPtxVersion, /*hasGroupProducts=*/true,
+                                                /*tileBytes=*/97 * 1024}};
   return all;
 }
 
@@ -52,7 +53,7 @@ public:
     const SimtSchedule &schedule = named(scheduleName);
     auto spec = *module->getOps<func::FuncOp>().begin();
     Unit unit = schedule.unit(spec, machine);
-    bool isCounted = schedule.isCounted(spec);
+    bool isCounted = schedule.isCounted(spec, machine);
     BlockShape blocks{schedule.threads(), schedule.blocksAtOnce(spec)};
     std::vector<std::string> texts;
     if (schedule.launch(spec, machine).first) { // of a copy: emitting takes the specification
@@ -64,13 +65,14 @@ public:
         return ptx.takeError();
       texts.push_back(std::move(*ptx));
     }
-    emitSimtKernel(*module, symbol, schedule, machine);
+    int64_t launchBytes = emitSimtKernel(*module, symbol, schedule, machine);
     llvm::Expected<std::string> ptx = compileToPtx(*module, symbol, blocks, machine);
     if (!ptx)
       return ptx.takeError();
     texts.push_back(std::move(*ptx));
     KernelImage image{KernelImage::Ptx, joinPtx(texts), symbol.str(), unit};
     image.threads = schedule.threads();
+    image.blockBytes = launchBytes;
     image.isCounted = isCounted;
     return image;
   }

@@ -1,4 +1,9 @@
 //===- HalfTile.cpp -------------------------------------------------------------------------------===//
+//
+//   chunk of a line: its piece, its line there, its place among eight              [place]
+//     stored, or copied, to it
+//     read from it: four matrices of fragments by one instruction                  [fragments]
+//     or by units that are told where all of them lie                              [described]
 
 #include "targets/cuda/HalfTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,7 +27,8 @@ int64_t HalfTile::bytes(const TileSource &source) {
 
 HalfTile::HalfTile(SimtKernel &k, Value shared, int64_t begin, const TileSource &source,
                    int64_t run)
-    : k(k), shared(shared), begin(begin), perLine(chunksPerLine(source)), run(run),
+    : k(k), shared(shared), begin(begin), perLine(chunksPerLine(source)),
+      lines(source.isDeepLast ? source.size : source.depth), run(run),
       isDeepLast(source.isDeepLast),
       element(cast<SymTensorType>(source.value.getType()).getElementType()) {
   Value lane = k.lane(), eight = constantI64(k.b, kMatrix);
@@ -30,13 +36,19 @@ HalfTile::HalfTile(SimtKernel &k, Value shared, int64_t begin, const TileSource 
   line = k.b.create<arith::RemUIOp>(lane, eight);
 }
 
-/// Where a chunk of a line lies. Lines of fewer than 8 chunks share the 128 bytes that all banks have.
+/// [place] Where a chunk of a line lies. Lines of fewer than 8 chunks share the 128 bytes that all banks have.
 Value HalfTile::placeOf(Value line, Value chunk) const {
   ImplicitLocOpBuilder &b = k.b;
   int64_t together = std::max<int64_t>(1, kMatrix / perLine), places = std::min(perLine, kMatrix);
   Value turn = b.create<arith::AndIOp>(b.create<arith::DivUIOp>(line, constantI64(b, together)),
                                        constantI64(b, places - 1));
-  Value place = k.add(k.mul(line, constantI64(b, perLine)), b.create<arith::XOrIOp>(chunk, turn));
+  bool hasPieces = perLine > kMatrix;
+  int64_t apart = hasPieces ? kMatrix : perLine; // lines
+  Value place = k.add(k.mul(line, constantI64(b, apart)), b.create<arith::XOrIOp>(chunk, turn));
+  if (hasPieces) { // a chunk's number in its piece, and how far that is from the first one
+    Value piece = b.create<arith::DivUIOp>(chunk, constantI64(b, kMatrix));
+    place = k.add(place, k.mul(piece, constantI64(b, (lines - 1) * kMatrix)));
+  }
   return k.add(k.mul(place, constantI64(b, kChunkBytes)), constantI64(b, begin));
 }
 
@@ -76,6 +88,7 @@ TileTarget HalfTile::target() const {
           }};
 }
 
+/// [fragments]
 SmallVector<Value> HalfTile::fragments(Value at, Value step, Side side) const {
   ImplicitLocOpBuilder &b = k.b;
   Value eight = constantI64(b, kMatrix);
@@ -102,18 +115,26 @@ SmallVector<Value> HalfTile::fragments(Value at, Value step, Side side) const {
   return words;
 }
 
-/// Bits of a descriptor: from 0 on the address, from 32 on how far 8 lines are apart, both in units of 16 bytes; from 62 on the swizzle. What stands from
-/// 16 on would tell how far pieces of a longer line are apart.
-Value HalfTile::described(Value step) const {
+/// [described] Bits of a descriptor: from 0 on the address, from 16 on how far pieces of a line are apart, from 32 on how far 8 lines are, all in units of 16 bytes;
+/// from 62 on the swizzle.
+Value HalfTile::described(int64_t step) const {
   ImplicitLocOpBuilder &b = k.b;
-  constexpr uint64_t whole = 1;
-  uint64_t swizzle = perLine == 8 ? 1 : perLine == 4 ? 2 : 3, apart = uint64_t(kMatrix * perLine);
-  assert(perLine <= kMatrix && perLine > 1 && run == 2 && "lies otherwise");
-  Value distance = k.mul(step, constantI64(b, isDeepLast ? 2 : perLine * kChunkBytes)),
-        place = k.sharedPlace(shared, k.add(distance, constantI64(b, begin)));
+  int64_t inPiece = std::min(perLine, kMatrix), pieceBytes = lines * kMatrix * kChunkBytes;
+  bool hasPieces = perLine > kMatrix;
+  uint64_t swizzle = inPiece == 8   ? 1
+                     : inPiece == 4 ? 2
+                                    : 3,
+           apart = uint64_t(kMatrix * inPiece),
+           pieces = hasPieces ? uint64_t(pieceBytes / kChunkBytes) : 1;
+  assert(perLine > 1 && run == 2 && "lies otherwise");
+  constexpr int64_t inPieceSteps = kMatrix * kChunk;
+  int64_t distance = !isDeepLast ? step * inPiece * kChunkBytes
+                                 : step / inPieceSteps * pieceBytes + step % inPieceSteps * 2;
+  Value place = k.sharedPlace(shared, constantI64(b, begin + distance));
   Value address = b.create<LLVM::PtrToIntOp>(b.getI64Type(), place);
-  return b.create<arith::OrIOp>(b.create<arith::DivUIOp>(address, constantI64(b, kChunkBytes)),
-                                constantI64(b, int64_t(swizzle << 62 | apart << 32 | whole << 16)));
+  return b.create<arith::OrIOp>(
+      b.create<arith::DivUIOp>(address, constantI64(b, kChunkBytes)),
+      constantI64(b, int64_t(swizzle << 62 | apart << 32 | pieces << 16)));
 }
 
 void multiplyAdd(SimtKernel &k, Type element, ArrayRef<Value> left, ArrayRef<Value> right,

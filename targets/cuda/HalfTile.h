@@ -6,6 +6,7 @@
 //
 // A tile of f16 or bf16 lies in chunks of 16 bytes. Chunks of a line change places with its number, so that the 8 that a matrix consists of, one of
 // each line, lie in different banks. Of at most 8 chunks these are the swizzles of 32, 64 and 128 bytes by which newer GPUs find elements themselves.
+// Longer lines lie in pieces of 8 chunks, those of all lines behind each other.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CUDA_HALFTILE_H
 #define WEFT_TARGETS_CUDA_HALFTILE_H
@@ -33,9 +34,9 @@ public:
   /// Four matrices of 8 lines and 8 steps, from `at` and `step` on, both multiples of 8: those of further lines follow each other on the left,
   /// and those of later steps on the right.
   llvm::SmallVector<mlir::Value> fragments(mlir::Value at, mlir::Value step, Side side) const;
-  /// The same of all lines as products of warpgroups take it: a number that says where it lies and how. The tile begins at a multiple of 1024 and has
-  /// at most 8 chunks in a line.
-  mlir::Value described(mlir::Value step) const;
+  /// The same of all lines as products of warpgroups take it: a number that says where it lies and how. The tile begins at a multiple of 1024 and
+  /// has two chunks in a line at least.
+  mlir::Value described(int64_t step) const;
 
 private:
   mlir::Value placeOf(mlir::Value line, mlir::Value chunk) const;
@@ -44,7 +45,7 @@ private:
 
   SimtKernel &k;
   mlir::Value shared;
-  int64_t begin, perLine, run;
+  int64_t begin, perLine, lines, run;
   bool isDeepLast;
   mlir::Type element;
   mlir::Value matrix, line; ///< whose place the thread gives for fragments

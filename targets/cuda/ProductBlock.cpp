@@ -13,68 +13,80 @@ using namespace mlir;
 
 namespace weft {
 
-/// Of blocks, at least: two for each multiprocessor of a large GPU. Small tiles on all of them end before large ones on some. Where they share tiles
-/// three, since each has less to do.
-static constexpr int64_t kFilled = 256, kShared = 384;
+/// Of blocks, at least: two for each multiprocessor of a large GPU. Small tiles on all of them end before large ones on some.
+static constexpr int64_t kFilled = 256;
 
-/// Of a part: so many that what it leaves, and somebody reads again, is less than what it reads.
+/// Of a part, of any tile and of this one: so many that what it leaves, and somebody reads again, is less than what it reads.
+static constexpr int64_t kLeastSteps = 256;
 static int64_t leastSteps(const BlockTile &tile) {
-  constexpr int64_t least = 256, forEachRow = 4;
-  return std::max(least, forEachRow * tile.rows);
+  constexpr int64_t forEachRow = 4;
+  return std::max(kLeastSteps, forEachRow * tile.rows);
 }
 
 /// Of blocks that have different tiles.
 static SymExpr groupsOf(const TiledProduct &p, const BlockTile &tile, SymExpr rows) {
-  SymExpr blocks = SymExpr::ceildiv(rows, tile.rows) * SymExpr::ceildiv(p.columns, tile.columns);
+  SymExpr blocks =
+      SymExpr::ceildiv(rows, tile.rows) * SymExpr::ceildiv(p.columns, tile.columns);
   for (SymExpr count : p.outer)
     blocks = blocks * count;
   return blocks;
 }
 
 static SymExpr partsOf(const TiledProduct &p, const BlockTile &tile, SymExpr rows) {
-  return BlockParts::countOf(groupsOf(p, tile, rows), SymExpr::floordiv(p.steps, leastSteps(tile)),
-                             kShared);
+  return BlockParts::countOf(groupsOf(p, tile, rows),
+                             SymExpr::floordiv(p.steps, leastSteps(tile)), tile.atOnce);
 }
 
 static int64_t bytesOfPart(const BlockTile &tile) { return 4 * tile.rows * tile.columns; }
 
-/// From so many rows on there are enough blocks of such tiles, and rows for more than half of one.
-static int64_t leastRows(const TiledProduct &p, const BlockTile &tile) {
+/// From so many rows on there are enough blocks of such tiles, and rows for more than half of one where others have fewer.
+static int64_t leastRows(const TiledProduct &p, ArrayRef<BlockTile> tiles, size_t i) {
   constexpr int64_t usualColumns = 8192; // where a symbol says how many there are
+  const BlockTile &tile = tiles[i];
   int64_t columns = p.columns.asConstant().value_or(usualColumns);
   int64_t beside = llvm::divideCeil(std::max<int64_t>(columns, 1), tile.columns);
   for (SymExpr count : p.outer)
     beside *= std::max<int64_t>(count.asConstant().value_or(1), 1);
   beside *= std::max<int64_t>(p.steps.asConstant().value_or(1) / leastSteps(tile), 1);
-  int64_t below = llvm::divideCeil(kFilled, beside) - 1;
-  return std::max(tile.rows / 2, below * tile.rows) + 1;
+  int64_t below = llvm::divideCeil(kFilled, beside) - 1,
+          half = tiles.back().rows < tile.rows ? tile.rows / 2 : 0;
+  return std::max(half, below * tile.rows) + 1;
 }
 
 /// The next tile, smaller than tile `i`, that any number of rows takes.
 static size_t nextTile(const TiledProduct &p, ArrayRef<BlockTile> tiles, size_t i) {
   size_t next = i + 1;
-  while (next + 1 < tiles.size() && leastRows(p, tiles[next]) >= leastRows(p, tiles[i]))
+  while (next + 1 < tiles.size() && leastRows(p, tiles, next) >= leastRows(p, tiles, i))
     ++next;
   return next;
 }
 
-/// Between two counts without a product of both: those of smaller tiles, no more than where larger ones begin; these may be a few less.
-static SymExpr blocksFrom(const TiledProduct &p, ArrayRef<BlockTile> tiles, size_t i,
-                          SymExpr rows) {
-  const BlockTile &tile = tiles[i];
-  SymExpr blocks = groupsOf(p, tile, rows) * partsOf(p, tile, rows);
-  if (i + 1 == tiles.size())
-    return blocks;
-  size_t next = nextTile(p, tiles, i);
-  SymExpr last = SymExpr::constant(rows.getContext(), leastRows(p, tile) - 1),
-          most = blocksFrom(p, tiles, next, last);
-  if (!partsOf(p, tiles[next], rows).isConstant(1)) // with fewer rows there may be as many
-    most = SymExpr::max(most, SymExpr::constant(rows.getContext(), kShared));
-  return SymExpr::max(blocks, SymExpr::min(blocksFrom(p, tiles, next, rows), most));
+/// Of tiles that some number of rows takes, those that any takes: the largest, and each that fewer rows take than those before it.
+static SmallVector<size_t> takenTiles(const TiledProduct &p, ArrayRef<BlockTile> tiles) {
+  SmallVector<size_t> taken{0};
+  while (taken.back() + 1 < tiles.size())
+    taken.push_back(nextTile(p, tiles, taken.back()));
+  return taken;
 }
 
+/// Of the smallest tiles with all their parts; where tiles are larger, or fill the GPU, there are no more blocks with than without them.
+static SymExpr sharedBlocks(const TiledProduct &p, ArrayRef<BlockTile> tiles) {
+  SymExpr parts = SymExpr::floordiv(p.steps, kLeastSteps),
+          all = groupsOf(p, tiles.back(), p.rows) * parts;
+  return SymExpr::min(all, SymExpr::constant(all.getContext(), tiles.back().atOnce));
+}
+
+/// Enough for each tile: of all rows, or of as many as are left to it by larger tiles. Blocks that are too many end at once. A sum of its own for each tile
+/// would be a formula of many pages.
 SymExpr blocksOf(const TiledProduct &p, ArrayRef<BlockTile> tiles) {
-  return blocksFrom(p, tiles, 0, p.rows);
+  SymExpr rows = p.rows, blocks = groupsOf(p, tiles.front(), rows);
+  SmallVector<size_t> taken = takenTiles(p, tiles);
+  for (auto [larger, own] : llvm::zip(taken, ArrayRef(taken).drop_front())) {
+    SymExpr last = SymExpr::constant(rows.getContext(), leastRows(p, tiles, larger) - 1);
+    SymExpr few = SymExpr::min(groupsOf(p, tiles[own], rows), groupsOf(p, tiles[own], last));
+    blocks = SymExpr::max(few, blocks);
+  }
+  return hasParts(p, tiles) ? SymExpr::max(sharedBlocks(p, tiles), blocks) : blocks;
 }
 
 bool hasParts(const TiledProduct &p, ArrayRef<BlockTile> tiles) {
@@ -82,16 +94,17 @@ bool hasParts(const TiledProduct &p, ArrayRef<BlockTile> tiles) {
       tiles, [&](const BlockTile &tile) { return !partsOf(p, tile, p.rows).isConstant(1); });
 }
 
-/// Of the largest tile.
+/// Blocks of the largest tile have the most, and cover as many rows and columns as any; there are no tiles of more than twice the rows.
 SymExpr scratchOf(const TiledProduct &p, ArrayRef<BlockTile> tiles) {
   MLIRContext *context = p.rows.getContext();
-  SymExpr most = SymExpr::constant(context, 0);
-  for (const BlockTile &tile : tiles) {
-    SymExpr rows = p.rows;
-    most = SymExpr::max(most, BlockParts::scratchOf(groupsOf(p, tile, rows), partsOf(p, tile, rows),
-                                                    bytesOfPart(tile), kShared));
-  }
-  return most;
+  auto constant = [&](int64_t value) { return SymExpr::constant(context, value); };
+  if (!hasParts(p, tiles))
+    return constant(0);
+  const BlockTile &most = tiles.front(), &least = tiles.back();
+  SymExpr rows = SymExpr::min(SymExpr::ceildiv(p.rows, least.rows) * (2 * least.rows),
+                              constant(most.rows)),
+          all = groupsOf(p, most, p.rows) * SymExpr::floordiv(p.steps, kLeastSteps);
+  return rows * SymExpr::min(all, constant(most.atOnce)) * (4 * most.columns);
 }
 
 void chooseTile(SimtKernel &k, const TiledProduct &p, ArrayRef<BlockTile> tiles,
@@ -105,7 +118,7 @@ void chooseTile(SimtKernel &k, const TiledProduct &p, ArrayRef<BlockTile> tiles,
     };
     if (i + 1 == tiles.size())
       return own();
-    Value few = constantI64(k.b, leastRows(p, tiles[i]) - 1);
+    Value few = constantI64(k.b, leastRows(p, tiles, i) - 1);
     k.choose(k.less(few, k.e.uniform(p.rows)), own, [&] { from(nextTile(p, tiles, i)); });
   };
   from(0);
@@ -164,9 +177,9 @@ void ProductBlock::shareSteps(SymExpr count, Value flag) {
   endOfSteps = k.b.create<arith::MinSIOp>(endOfSteps, k.add(firstStep, own));
 }
 
-TileStages TileStages::of(int64_t bytes) {
-  constexpr int64_t mostBytes = 36 * 1024, most = 4;
-  return {bytes, std::min(mostBytes / bytes, most)};
+TileStages TileStages::of(int64_t bytes, int64_t all) {
+  constexpr int64_t most = 6;
+  return {bytes, std::min(all / bytes, most)};
 }
 
 /// [ahead] Both operands' tiles of these steps, where there are any, to a stage: a group of copies.
@@ -184,9 +197,12 @@ SmallVector<Value> ProductBlock::sum(ValueRange sums, const TileStages &stages, 
   ImplicitLocOpBuilder &b = k.b;
   heldA = reader.hold(operandA, place.row), heldB = reader.hold(operandB, place.column);
   int64_t ahead = stages.count - 1;
-  for (int64_t i = 0; i < ahead; ++i)
-    fill(k.add(firstStep, constantI64(b, i * tile.depth)), constantI64(b, i * stages.bytes),
-         target);
+  k.loop(constantI64(b, 0), constantI64(b, ahead), 1, [&](Value i) {
+    k.e.forget();
+    Value step = k.add(firstStep, k.mul(i, constantI64(b, tile.depth)));
+    fill(k.multipleOf(step, tile.depth), k.mul(i, constantI64(b, stages.bytes)), target);
+    k.e.forget();
+  });
   auto behind = [&](Value stage) -> Value {
     Value next = k.add(stage, constantI64(b, stages.bytes)), all = constantI64(b, stages.all());
     Value isLast = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, next, all);

@@ -18,6 +18,8 @@ namespace weft {
 
 struct BlockTile {
   int64_t rows, columns, depth;
+  /// Blocks that a large GPU runs at a time: as many at most share tiles.
+  int64_t atOnce = 256;
 };
 
 /// How many blocks a product has with the first of these tiles, largest first, of which there are enough to fill a GPU and that rows fill; else with
@@ -34,8 +36,8 @@ struct TileStages {
   int64_t bytes; ///< of each
   int64_t count;
   bool isForProducts = false; ///< that read shared memory themselves
-  /// As many as fit.
-  static TileStages of(int64_t bytes);
+  /// As many as fit in so much shared memory.
+  static TileStages of(int64_t bytes, int64_t all);
   int64_t all() const { return bytes * count; }
 };
 

@@ -87,11 +87,19 @@ Value SimtKernel::sharedBytes(int64_t bytes, int64_t alignment) {
   constexpr unsigned space = 3;
   OpBuilder::InsertionGuard insertion(b);
   b.setInsertionPointToStart(kernel->getParentOfType<ModuleOp>().getBody());
-  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), uint64_t(bytes));
-  auto array = b.create<LLVM::GlobalOp>(type, /*isConstant=*/false, LLVM::Linkage::Internal,
-                                        "shared", Attribute(), uint64_t(alignment), space);
-  b.createBlock(&array.getInitializerRegion());
-  b.create<LLVM::ReturnOp>(ValueRange{b.create<LLVM::UndefOp>(type)});
+  bool isDeclared = bytes <= kMostDeclared;
+  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), isDeclared ? uint64_t(bytes) : 0);
+  std::string name =
+      isDeclared ? "shared" : "shared_" + std::to_string(bytes); // for readers of the text
+  auto array = b.create<LLVM::GlobalOp>(
+      type, /*isConstant=*/false, isDeclared ? LLVM::Linkage::Internal : LLVM::Linkage::External,
+      name, Attribute(), uint64_t(alignment), space);
+  if (isDeclared) {
+    b.createBlock(&array.getInitializerRegion());
+    b.create<LLVM::ReturnOp>(ValueRange{b.create<LLVM::UndefOp>(type)});
+  } else {
+    launchBytes = bytes;
+  }
   b.setInsertionPointToStart(&kernel.getBody().front());
   return b.create<LLVM::AddressOfOp>(array);
 }
@@ -304,15 +312,15 @@ static void roundByInstructions(func::FuncOp kernel) {
   });
 }
 
-void emitSimtKernel(ModuleOp module, StringRef name, const SimtSchedule &schedule,
-                    const SimtMachine &machine, bool isFirst) {
+int64_t emitSimtKernel(ModuleOp module, StringRef name, const SimtSchedule &schedule,
+                       const SimtMachine &machine, bool isFirst) {
   auto spec = *module.getOps<func::FuncOp>().begin();
   ImplicitLocOpBuilder b(spec.getLoc(), module.getContext());
   b.setInsertionPointToEnd(module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
   SmallVector<Type> parameters(spec.getNumArguments() + spec.getNumResults(), pointer);
   parameters.append(symbolsOf(spec).getNames().size(), i64);
-  parameters.append(schedule.isCounted(spec) ? 2 : 1, pointer);
+  parameters.append(schedule.isCounted(spec, machine) ? 2 : 1, pointer);
   auto kernel = b.create<func::FuncOp>(name, b.getFunctionType(parameters, {}));
   b.setInsertionPointToStart(kernel.addEntryBlock());
   ElementEmitter e(b, 1, Value());
@@ -333,6 +341,7 @@ void emitSimtKernel(ModuleOp module, StringRef name, const SimtSchedule &schedul
   b.create<func::ReturnOp>();
   roundByInstructions(kernel);
   spec.erase();
+  return k.launchBytes;
 }
 
 } // namespace weft

@@ -48,8 +48,11 @@ struct SimtKernel : KernelFrame {
   void gatherWarp();
   /// All threads of the block come here, and see what the others wrote to shared memory.
   void gatherBlock();
-  /// A pointer to so many bytes of the block, a multiple of `alignment`. One array of them per kernel.
+  /// A pointer to so many bytes of the block, a multiple of `alignment`. One array of them per kernel. More than kMostDeclared are asked for when it is
+  /// launched.
   mlir::Value sharedBytes(int64_t bytes, int64_t alignment = 16);
+  static constexpr int64_t kMostDeclared = 48 * 1024;
+  int64_t launchBytes = 0; ///< so many
   /// Numbers or vectors there, so many bytes behind a pointer, a multiple of their size or of 16.
   mlir::Value loadShared(mlir::Type type, mlir::Value pointer, mlir::Value bytes);
   void storeShared(mlir::Value data, mlir::Value pointer, mlir::Value bytes);
@@ -82,7 +85,7 @@ public:
   virtual int64_t blocksAtOnce(mlir::func::FuncOp) const { return 1; }
   virtual void emit(SimtKernel &kernel) const = 0;
   /// Whether blocks of the kernel count each other.
-  virtual bool isCounted(mlir::func::FuncOp) const { return false; }
+  virtual bool isCounted(mlir::func::FuncOp, const SimtMachine &) const { return false; }
 
   /// Weights that are only read rounded are stored so.
   llvm::SmallVector<WeightLayout> layouts(mlir::func::FuncOp spec,
@@ -94,8 +97,9 @@ protected:
 };
 
 /// The specification's module with the code of a thread in a function `name`, of the kernel or of the pass before it. The specification is erased.
-void emitSimtKernel(mlir::ModuleOp module, llvm::StringRef name, const SimtSchedule &schedule,
-                    const SimtMachine &machine, bool isFirst = false);
+/// Returned are the bytes of shared memory that are asked for when it is launched.
+int64_t emitSimtKernel(mlir::ModuleOp module, llvm::StringRef name, const SimtSchedule &schedule,
+                       const SimtMachine &machine, bool isFirst = false);
 
 /// A block for some queries of a softmax between two products.
 const SimtSchedule *simtAttention();

@@ -1,7 +1,7 @@
 //===- TileMemory.cpp -----------------------------------------------------------------------------===//
 //
 //   a tile to shared memory: every thread has some of the chunks                    [fill]
-//     in memory as products read it, and aligned: a copy beside the thread          [copy]
+//     in memory as products read it, if in another order, and aligned: a copy beside the thread     [copy]
 //     whole and aligned: a vector; else lane by lane where elements are             [chunk]
 //   sums from shared memory, of a block's rows and columns that exist               [store]
 //     the epilogue at four neighbours, and out; one by one where some are outside   [neighbours]
@@ -114,6 +114,58 @@ Value TileReader::chunkOf(const TileSource &source, const Chunk &chunk) {
   return isLeft ? k.e.guarded(isLeft, byLanes, elements) : byLanes();
 }
 
+/// What the value may show in another order or several times, as heads of queries do that share keys: null where it is no such thing.
+static Value shownBy(Value value) {
+  Type element = cast<SymTensorType>(value.getType()).getElementType();
+  while (Operation *op = value.getDefiningOp()) {
+    auto from = op->getNumOperands() == 1 ? dyn_cast<SymTensorType>(op->getOperand(0).getType())
+                                          : SymTensorType();
+    if (!from || from.getElementType() != element)
+      return {};
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// Which element of `shown` is that of `value`, if it is one. Operators that change nothing but places say so by what they make of an element.
+static std::optional<SmallVector<IndexValue>> placeIn(SimtKernel &k, Value shown, Value value,
+                                                      ArrayRef<IndexValue> index) {
+  Type element = computeType(cast<SymTensorType>(shown.getType()).getElementType());
+  Value any = k.b.create<LLVM::UndefOp>(element);
+  SmallVector<IndexValue> place;
+  k.e.forget();
+  k.e.provide(shown, [&](ArrayRef<IndexValue> of) {
+    place.assign(of.begin(), of.end());
+    return any;
+  });
+  bool isSame = k.e.pull(value, index) == any;
+  k.e.withdraw(shown);
+  k.e.forget();
+  return isSame ? std::optional(place) : std::nullopt;
+}
+
+/// The source as elements of what lies in memory, where its runs are runs there.
+std::optional<TileSource> TileReader::inMemory(const TileSource &source) {
+  if (pointerOf(source))
+    return source;
+  if (source.spot)
+    return std::nullopt;
+  Value shown = shownBy(source.value);
+  if (!shown || !k.e.pointerOf(shown))
+    return std::nullopt;
+  Type i64 = builder.getI64Type();
+  IndexValue line{builder.create<LLVM::UndefOp>(i64)}, step{builder.create<LLVM::UndefOp>(i64)};
+  auto place = placeIn(k, shown, source.value, source.index(line, step));
+  if (!place || place->back().base != (source.isDeepLast ? step : line).base)
+    return std::nullopt;
+  TileSource lies = source;
+  lies.value = shown;
+  lies.index = [this, source, shown](const IndexValue &line, const IndexValue &step) {
+    return *placeIn(k, shown, source.value, source.index(line, step));
+  };
+  return lies;
+}
+
 /// Whether elements lie in memory as products read them, in runs that end where chunks do.
 bool TileReader::isCopied(const TileSource &source) const {
   if (!pointerOf(source) || !(isRaw || typeOf(source).getElementType().isF32()))
@@ -137,8 +189,7 @@ void TileReader::copyChunk(const TileSource &source, const Chunk &chunk, Value t
 }
 
 /// How many chunks each thread has, where these are few; 0: they are a loop.
-unsigned TileReader::unrolledChunks(const TileSource &source) const {
-  constexpr int64_t most = 4;
+unsigned TileReader::unrolledChunks(const TileSource &source, int64_t most) const {
   int64_t chunks = source.depth * source.size / lanes;
   return chunks <= kTileThreads * most && chunks % kTileThreads == 0
              ? unsigned(chunks / kTileThreads)
@@ -160,7 +211,7 @@ std::pair<Value, Value> TileReader::placeOf(const TileSource &source, Value numb
 
 SmallVector<TileSource::Held> TileReader::hold(const TileSource &source, Value firstLine) {
   SmallVector<TileSource::Held> held;
-  for (unsigned i = 0; source.hold && i < unrolledChunks(source); ++i) {
+  for (unsigned i = 0; source.hold && i < unrolledChunks(source, kMany); ++i) {
     Value number = k.add(k.inBlock, constantI64(builder, i * kTileThreads));
     held.push_back(source.hold(k.add(firstLine, placeOf(source, number).first)));
   }
@@ -168,25 +219,23 @@ SmallVector<TileSource::Held> TileReader::hold(const TileSource &source, Value f
 }
 
 /// Of this thread.
-void TileReader::eachChunk(const TileSource &source, Value firstLine, Value firstStep,
-                           ArrayRef<TileSource::Held> held,
+void TileReader::eachChunk(const TileSource &source, const Begin &begin, unsigned unrolled,
                            function_ref<void(const Chunk &)> body) {
   auto one = [&](Value number, const TileSource::Held *own) {
     k.e.forget();
     auto [at, deep] = placeOf(source, number);
-    Value line = k.add(firstLine, at);
+    Value line = k.add(begin.line, at);
     TileSource::Held found = own ? *own : source.hold ? source.hold(line) : TileSource::Held{};
     body({at,
           deep,
           {line, source.isDeepLast ? 0 : 1},
-          {k.add(firstStep, deep), source.isDeepLast ? 1 : 0},
+          {k.add(begin.step, deep), source.isDeepLast ? 1 : 0},
           found});
     k.e.forget();
   };
-  unsigned unrolled = unrolledChunks(source);
   for (unsigned i = 0; i < unrolled; ++i)
     one(k.add(k.inBlock, constantI64(builder, i * kTileThreads)),
-        held.empty() ? nullptr : &held[i]);
+        begin.held.empty() ? nullptr : &begin.held[i]);
   if (!unrolled)
     k.loop(k.inBlock, constantI64(builder, source.depth * source.size / lanes), kTileThreads,
            [&](Value number) { one(number, nullptr); });
@@ -195,22 +244,26 @@ void TileReader::eachChunk(const TileSource &source, Value firstLine, Value firs
 /// [fill]
 void TileReader::fill(const TileSource &source, Value firstLine, Value firstStep,
                       const TileTarget &target, ArrayRef<TileSource::Held> held) {
-  auto each = [&](function_ref<void(const Chunk &)> body) {
-    eachChunk(source, firstLine, firstStep, held, body);
-  };
+  Begin begin{firstLine, firstStep, held};
   auto compute = [&] {
     k.e.setLanes(unsigned(lanes));
-    each([&](const Chunk &chunk) { target.store(chunk.at, chunk.deep, chunkOf(source, chunk)); });
+    eachChunk(source, begin, unrolledChunks(source, held.empty() ? kSome : kMany),
+              [&](const Chunk &chunk) {
+                target.store(chunk.at, chunk.deep, chunkOf(source, chunk));
+              });
     k.e.setLanes(1);
   };
-  Stream stream(k, runOf(source), unsigned(lanes));
-  if (!target.place || stream.isNever() || !isCopied(source))
+  std::optional<TileSource> stored = target.place ? inMemory(source) : std::nullopt;
+  if (!stored || !isCopied(*stored))
+    return compute();
+  Stream stream(k, runOf(*stored), unsigned(lanes));
+  if (stream.isNever())
     return compute();
   k.choose(
       stream.condition(),
       [&] {
-        each([&](const Chunk &chunk) {
-          copyChunk(source, chunk, target.place(chunk.at, chunk.deep));
+        eachChunk(*stored, begin, unrolledChunks(*stored, kMany), [&](const Chunk &chunk) {
+          copyChunk(*stored, chunk, target.place(chunk.at, chunk.deep));
         });
       },
       compute);

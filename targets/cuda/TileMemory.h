@@ -74,12 +74,19 @@ private:
     TileSource::Held held; ///< of the line
   };
   mlir::Value pointerOf(const TileSource &source) const;
+  std::optional<TileSource> inMemory(const TileSource &source);
   bool isCopied(const TileSource &source) const;
   void copyChunk(const TileSource &source, const Chunk &chunk, mlir::Value to);
-  unsigned unrolledChunks(const TileSource &source) const;
+  /// Chunks of a thread that are written out: of those that are computed, and of those that are copied, or whose lines it holds.
+  static constexpr int64_t kSome = 4, kMany = 16;
+  unsigned unrolledChunks(const TileSource &source, int64_t most) const;
   std::pair<mlir::Value, mlir::Value> placeOf(const TileSource &source, mlir::Value number);
-  void eachChunk(const TileSource &source, mlir::Value firstLine, mlir::Value firstStep,
-                 llvm::ArrayRef<TileSource::Held> held,
+  /// Where the tile begins in the source, and what the thread holds of its lines.
+  struct Begin {
+    mlir::Value line, step;
+    llvm::ArrayRef<TileSource::Held> held;
+  };
+  void eachChunk(const TileSource &source, const Begin &begin, unsigned unrolled,
                  llvm::function_ref<void(const Chunk &)> body);
   Spot spotOf(const TileSource &source, const Chunk &chunk);
   mlir::Value chunkOf(const TileSource &source, const Chunk &chunk);

@@ -122,6 +122,8 @@ private:
     const Value places[] = {row.base, column.base};
     for (auto [window, at] : llvm::zip_equal(s.window, places))
       held.push_back(k.sub(k.mul(at, constantI64(k.b, window.stride)), k.e.uniform(window.low)));
+    for (Value &each : held) // which fit, and take half of the registers
+      each = k.b.create<arith::TruncIOp>(k.b.getI32Type(), each);
     return held;
   }
 
@@ -134,12 +136,15 @@ private:
     if (isRun)
       channel.stride = step.stride;
     auto [tapRow, tapColumn] = k.e.divmod(tap, k.e.constant(s.window[1].kernel));
+    auto wide = [&](Value number) -> IndexValue {
+      return {k.b.create<arith::ExtSIOp>(k.b.getI64Type(), number)};
+    };
     TileSource::Spot spot;
-    SmallVector<IndexValue> place{{held[0]}};
+    SmallVector<IndexValue> place{wide(held[0])};
     const IndexValue taps[] = {tapRow, tapColumn};
     for (size_t i = 0; i < std::size(taps); ++i) {
       const ConvolutionWindow &window = s.window[i];
-      IndexValue inside = k.e.add({held[i + 1]}, k.e.mul(taps[i], k.e.constant(window.dilation)));
+      IndexValue inside = k.e.add(wide(held[i + 1]), k.e.mul(taps[i], k.e.constant(window.dilation)));
       if (!s.isLine || i)
         place.push_back(inside);
       if (window.low.isConstant(0) && window.high.isConstant(0))

@@ -18,13 +18,14 @@ import whole_models as models
 #: Assembled for the architectures of its list.
 TARGETS = {"cuda:sm_80": ("sm_80", "sm_90", "sm_100", "sm_120"), "cuda:sm_90a": ("sm_90a",)}
 SHOWN = ("sm_80", "sm_90", "sm_90a")
+MULTIPROCESSOR_BYTES = {"sm_80": 167936, "sm_90": 233472, "sm_90a": 233472}
 MAY_USE_LOCAL_MEMORY = ("serial",)
 
 
-def occupancy(registers, shared, threads):
-    """Of the warps that a multiprocessor of sm_80 or sm_90 holds, a share."""
+def occupancy(registers, shared, threads, architecture):
+    """Of the warps that a multiprocessor holds, a share."""
     per_block = -(-registers * 32 // 256) * 256 * (threads // 32)
-    blocks = min(2048 // threads, 65536 // max(per_block, 1), 167936 // (shared + 1024))
+    blocks = min(2048 // threads, 65536 // max(per_block, 1), MULTIPROCESSOR_BYTES.get(architecture, 167936) // (shared + 1024))
     return blocks * threads / 2048
 
 
@@ -41,7 +42,8 @@ def assemble(assembler, name, text, architecture):
         findings.append("spills registers")
     if number(r"(\d+) bytes stack frame") and name.split("_")[2] not in MAY_USE_LOCAL_MEMORY:
         findings.append("uses local memory")
-    return number(r"Used (\d+) registers"), number(r"(\d+) bytes smem"), findings
+    asked = int((re.search(r"\.extern \.shared .*_shared_(\d+)\[\]", text) or [0, 0])[1])  # for at the launch
+    return number(r"Used (\d+) registers"), number(r"(\d+) bytes smem") + asked, findings
 
 
 def kernels_of(weft, case, work, target):
@@ -77,7 +79,7 @@ def main(weft, assembler, work, table=""):
                     count += 1
                     wrong += [f"{name}: {kernel} for {architecture}: {each}" for each in findings]
                     if architecture in SHOWN:
-                        share = occupancy(registers, shared, threads_of(text))
+                        share = occupancy(registers, shared, threads_of(text), architecture)
                         rows.append(f"| {name} | `{kernel}` | {architecture} | {registers} | {shared} | {share:.0%} |")
     print(f"{count} times a kernel was assembled, {len(rows)} rows")
     if table:

@@ -35,7 +35,7 @@ public:
     return launch;
   }
 
-  bool isCounted(func::FuncOp spec) const override {
+  bool isCounted(func::FuncOp spec, const SimtMachine &) const override {
     AttentionShape s = *AttentionShape::match(spec);
     return !AttentionBlock::partsOf(s, rowsOf(s)).isConstant(1);
   }

@@ -7,6 +7,7 @@
 //     for 64 keys, or 128 for few queries
 //       keys in shared memory; values are copied to it meanwhile                        [keys]
 //       scores: 128 of d at once, 16 x 8 sums an instruction                              [scores]
+//         or where the GPU can, and no mask wants neighbours, all of the block             [together]
 //       the running softmax: a row lies in four threads, neighbouring keys in one         [softmax]
 //       values in shared memory; the next keys are copied to it meanwhile               [values]
 //       powers, rounded, are a fragment of the second product as they are               [mix]
@@ -19,6 +20,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cuda/AttentionBlock.h"
+#include "targets/cuda/GroupProduct.h"
 #include "targets/cuda/HalfTile.h"
 
 using namespace mlir;
@@ -30,6 +32,8 @@ constexpr int64_t kWarps = kTileThreads / SimtMachine::kWarp, kMostDepth = 128;
 /// Elements of a key and its value, so few that twice as many keys take no more room than those of others do. Few queries wait for memory: the more is on
 /// its way, the better.
 constexpr int64_t kLittle = 64;
+/// Lines of 64 and 32 bytes, which all warps could multiply together, too, are too little to be worth it.
+constexpr int64_t kShort = 32;
 /// Threads that have a row's scores differ in these bits.
 constexpr unsigned kRowBits[] = {1, 2};
 /// Numbers of a warp's rows that others read.
@@ -72,7 +76,9 @@ public:
         block(k, s, tile, /*isRaw=*/true, k.sharedPlace(shared, constantI64(b, places.flag))),
         shared(shared), heldKeys(isBelow ? tile.keys : tile.keys / kWarps), run(runOf(s)),
         queries(k, shared, 0, block.queries), keys(k, shared, places.keys, block.keys, run),
-        values(k, shared, places.values, block.values, run) {
+        values(k, shared, places.values, block.values, run),
+        isTogether(k.machine.hasGroupProducts && isBelow && run == 2 &&
+                   std::min(tile.depth, tile.columns) > kShort) {
     warp = b.create<arith::DivUIOp>(k.inBlock, constantI64(b, SimtMachine::kWarp));
     Value four = constantI64(b, 4), zero = constantI64(b, 0);
     warpRow = isBelow ? times(warp, kMatrixRows) : zero;
@@ -102,6 +108,12 @@ private:
   Value times(Value a, int64_t c) { return k.mul(a, constantI64(b, c)); }
   Value plus(Value a, int64_t c) { return k.add(a, constantI64(b, c)); }
   bool hasAllDepth() const { return s.d <= kMostDepth; }
+  /// Of copies that came, to all.
+  void show() {
+    if (isTogether)
+      k.showToProducts();
+    k.gatherBlock();
+  }
   Type elementOf(const TileSource &source) {
     return cast<SymTensorType>(source.value.getType()).getElementType();
   }
@@ -142,7 +154,7 @@ private:
   /// [values] Nobody reads these keys any more.
   void turn(Value key) {
     k.awaitCopies(0);
-    k.gatherBlock();
+    show();
     Value next = plus(key, tile.keys);
     k.when(k.less(next, block.endOfKeys), [&] { fill(block.keys, keys, next, constantI64(b, 0)); });
   }
@@ -179,7 +191,7 @@ private:
     bool areTogether = !isBelow && hasAllDepth() && withValues; // on their way
     if (hasAllDepth() && !areTogether)
       k.awaitCopies(0);
-    k.gatherBlock();
+    show();
     if (withValues)
       fill(block.values, values, block.firstColumn, key);
     if (areTogether) {
@@ -198,14 +210,27 @@ private:
       fill(block.queries, queries, block.firstRow, first);
       fill(block.keys, keys, key, first);
       k.awaitCopies(0);
-      k.gatherBlock();
+      show();
       multiply(next);
       k.gatherBlock();
       return next;
     });
   }
 
+  /// [together] Steps of 16, of the warp's 16 rows.
+  GroupStep stepOf(ArrayRef<Value> left, const HalfTile &right, int64_t step) {
+    return {{SmallVector<Value>(left)}, right.described(step)};
+  }
+
   void multiply(SmallVector<Value> &sums) {
+    if (isTogether) {
+      SmallVector<GroupStep> steps;
+      for (int64_t step = 0; step < tile.depth; step += kMatrixSteps)
+        steps.push_back(
+            stepOf(queries.fragments(warpRow, constantI64(b, step), HalfTile::Left), keys, step));
+      sums = multiplyAddGroup(k, elementOf(block.queries), steps, !block.keys.isDeepLast, sums);
+      return;
+    }
     for (int64_t step = 0; step < tile.depth; step += kMatrixSteps) {
       Value first = constantI64(b, step);
       SmallVector<Value> left = queries.fragments(warpRow, first, HalfTile::Left);
@@ -274,11 +299,16 @@ private:
   /// [mix] Two neighbouring matrices of powers are the left side of 16 steps.
   void mix(MutableArrayRef<Value> sums, ArrayRef<Value> weights) {
     Type type = elementOf(block.values);
+    SmallVector<GroupStep> steps;
     for (int64_t i = 0; i < heldKeys / kMatrixSteps; ++i) {
       SmallVector<Value> left;
       for (int64_t word = 0; word < 4; ++word) {
         ArrayRef<Value> two = weights.slice(size_t(8 * i + 2 * word), 2);
         left.push_back(packHalves(k, type, two[0], two[1]));
+      }
+      if (isTogether) {
+        steps.push_back(stepOf(left, values, i * kMatrixSteps));
+        continue;
       }
       for (int64_t j = 0; j < tile.columns / kMatrix; j += 2) {
         SmallVector<Value> right = values.fragments(
@@ -288,6 +318,8 @@ private:
                       sums.slice(size_t(j + half) * 4, 4));
       }
     }
+    if (isTogether)
+      llvm::copy(multiplyAddGroup(k, type, steps, !block.values.isDeepLast, sums), sums.begin());
   }
 
   Value placeOfNumber(Value ofWarp, int64_t half, int64_t list) {
@@ -373,6 +405,7 @@ private:
   Value shared;
   int64_t heldKeys, run; ///< of a warp, of a tile; and neighbours of a thread
   HalfTile queries, keys, values;
+  bool isTogether;              ///< the warps multiply all of a tile
   Value warp, warpRow, warpKey; ///< its number, and its first row and key of the tile
   Value group, pair;            ///< the thread's row and pair of columns of a matrix of sums
 };
@@ -382,7 +415,9 @@ private:
 int64_t rowsOfHalfAttention() { return kMatrixRows * kWarps; }
 
 void emitHalfAttention(SimtKernel &k, const AttentionShape &s) {
-  Value shared = k.sharedBytes(std::max(placesOf(s, true).all, placesOf(s, false).all));
+  constexpr int64_t swizzled = 1024; // how units that read it want it to begin
+  Value shared = k.sharedBytes(std::max(placesOf(s, true).all, placesOf(s, false).all),
+                               k.machine.hasGroupProducts ? swizzled : 16);
   // [rows] Either way the grid is the same.
   Value isMany = k.less(constantI64(k.b, kMatrixRows), k.e.uniform(s.m));
   auto emitWith = [&](bool isBelow) {

@@ -22,7 +22,7 @@ namespace weft {
 namespace {
 
 constexpr int64_t kWarps = kTileThreads / SimtMachine::kWarp, kDepth = 16, kRowGroups = 8,
-                  kWidth = 4, kUnrolled = 4, kColumns = 64;
+                  kWidth = 4, kUnrolled = 4, kColumns = 64, kAtOnce = 384;
 
 /// Rows that a thread has, and whether each warp has its own steps: then it has all of a tile whose columns are a quarter.
 struct ThreadTile {
@@ -30,7 +30,7 @@ struct ThreadTile {
   bool hasParts;
   BlockTile block() const {
     int64_t parts = hasParts ? kWarps : 1;
-    return {held * kRowGroups, kColumns / parts, kDepth * parts};
+    return {held * kRowGroups, kColumns / parts, kDepth * parts, kAtOnce};
   }
   TileStages stages() const;
 };
@@ -38,10 +38,12 @@ constexpr ThreadTile kTiles[] = {{8, false}, {4, false}, {2, false}, {2, true}};
 /// Behind the rows of shared memory. With it, and with halves of every 16 elements exchanged in every second 8 steps, a warp that writes chunks
 /// of 16 steps of 8 rows meets every bank once.
 constexpr int64_t kPadding = 4, kHalf = 8;
+/// Of tiles on their way.
+constexpr int64_t kBytes = 36 * 1024;
 
 TileStages ThreadTile::stages() const {
   BlockTile tile = block();
-  return TileStages::of(4 * (tile.rows + tile.columns + 2 * kPadding) * tile.depth);
+  return TileStages::of(4 * (tile.rows + tile.columns + 2 * kPadding) * tile.depth, kBytes);
 }
 
 /// Emits the code of one thread.
@@ -198,7 +200,7 @@ public:
     return launch;
   }
 
-  bool isCounted(func::FuncOp spec) const override {
+  bool isCounted(func::FuncOp spec, const SimtMachine &) const override {
     return hasParts(**TiledProduct::match(spec), blockTiles());
   }
 

@@ -1,7 +1,7 @@
 //===- Tiles.cpp - Products of f16 or bf16 by tensor cores --------------------------------------------===//
 //
-//   block of the grid: a tile of 128 x 64 results, 32 rows for each of four warps;      [tiles]
-//     of 64 x 64, or 32 x 64, 16 columns for each, where these are too few; where those
+//   block of the grid: a tile of 128 x 128 results, 32 rows for each of four warps;     [tiles]
+//     of 128 x 64, 64 x 64, or 32 x 64, 16 columns for each, where these are too few; where those
 //     are, too, of 32 x 16, a quarter of the steps for each; of 16 x 16
 //     where there are few in any case, for some of the steps, with others (BlockParts.h)
 //     for 32 steps of the sum, or 128
@@ -24,41 +24,46 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kWarps = kTileThreads / SimtMachine::kWarp, kDepth = 32, kColumns = 64;
+constexpr int64_t kWarps = kTileThreads / SimtMachine::kWarp, kDepth = 32, kGroupDepth = 64,
+                  kColumns = 64;
 
 /// What a warp has of a tile: so many times 16 rows, and 8 columns; and where the others are.
 struct WarpTile {
   int64_t rows, columns;
   enum { Below, Beside, Deeper } others;
-  BlockTile block() const {
+
+  /// Whether its warps multiply together: each then has 16 of 64 rows.
+  bool isTogether(const SimtMachine &machine) const {
+    return machine.hasGroupProducts && others == Below;
+  }
+  /// Steps of a warp.
+  int64_t depth(const SimtMachine &machine) const {
+    return isTogether(machine) ? kGroupDepth : kDepth;
+  }
+  BlockTile block(const SimtMachine &machine) const {
     return {rows * kMatrixRows * (others == Below ? kWarps : 1),
             columns * kMatrix * (others == Beside ? kWarps : 1),
-            kDepth * (others == Deeper ? kWarps : 1)};
+            depth(machine) * (others == Deeper ? kWarps : 1)};
   }
-  TileStages stages() const {
-    BlockTile tile = block();
-    return TileStages::of(2 * (tile.rows + tile.columns) * tile.depth);
+  TileStages stages(const SimtMachine &machine) const {
+    BlockTile tile = block(machine);
+    return TileStages::of(2 * (tile.rows + tile.columns) * tile.depth, machine.tileBytes);
   }
 };
-/// Whether its warps multiply together: each then has 16 of 64 rows.
-bool isTogether(const WarpTile &warp, const SimtMachine &machine) {
-  return machine.hasGroupProducts && warp.others == WarpTile::Below;
-}
 
-constexpr WarpTile kTiles[] = {{2, 8, WarpTile::Below},
-                               {1, 8, WarpTile::Below},
-                               {2, 2, WarpTile::Beside},
-                               {2, 2, WarpTile::Deeper},
-                               {1, 2, WarpTile::Deeper}};
+constexpr WarpTile kTiles[] = {{2, 16, WarpTile::Below}, {2, 8, WarpTile::Below},
+                               {1, 8, WarpTile::Below},  {2, 2, WarpTile::Beside},
+                               {2, 2, WarpTile::Deeper}, {1, 2, WarpTile::Deeper}};
 
 /// Emits the code of one thread.
 class TileEmitter {
 public:
   TileEmitter(SimtKernel &k, const TiledProduct &p, const WarpTile &warp, Value shared, Value flag)
-      : k(k), b(k.b), warp(warp), block(k, p, warp.block(), /*isRaw=*/true, flag), shared(shared),
-        stages(warp.stages()), element(p.leftType),
-        rowsApart(isTogether(warp, k.machine) ? kGroupRows : kMatrixRows) {
-    stages.isForProducts = isTogether(warp, k.machine);
+      : k(k), b(k.b), warp(warp), block(k, p, warp.block(k.machine), /*isRaw=*/true, flag),
+        shared(shared), stages(warp.stages(k.machine)), element(p.leftType),
+        depth(warp.depth(k.machine)),
+        rowsApart(warp.isTogether(k.machine) ? kGroupRows : kMatrixRows) {
+    stages.isForProducts = warp.isTogether(k.machine);
     number = b.create<arith::DivUIOp>(k.inBlock, constantI64(b, SimtMachine::kWarp));
     firstRow = firstColumn = firstStep = constantI64(b, 0);
     if (warp.others == WarpTile::Below)
@@ -98,7 +103,7 @@ private:
   SmallVector<Value> multiply(Value stage, ValueRange carried) {
     HalfTile left = tileAt(block.a(), stage), right = tileAt(block.b(), stage);
     SmallVector<Value> sums(carried);
-    for (int64_t step = 0; step < kDepth; step += kMatrixSteps) {
+    for (int64_t step = 0; step < depth; step += kMatrixSteps) {
       Value first = plus(firstStep, step);
       SmallVector<SmallVector<Value>> rows = rowsOf(left, first), columns;
       for (int64_t j = 0; j < warp.columns; j += 2)
@@ -116,9 +121,9 @@ private:
   SmallVector<Value> multiplyTogether(Value stage, ValueRange carried) {
     HalfTile left = tileAt(block.a(), stage), right = tileAt(block.b(), stage);
     SmallVector<GroupStep> steps;
-    for (int64_t step = 0; step < kDepth; step += kMatrixSteps) {
+    for (int64_t step = 0; step < depth; step += kMatrixSteps) {
       Value first = constantI64(b, step);
-      steps.push_back({rowsOf(left, first), right.described(first)});
+      steps.push_back({rowsOf(left, first), right.described(step)});
     }
     return multiplyAddGroup(k, element, steps, !block.b().isDeepLast, carried);
   }
@@ -158,6 +163,7 @@ private:
   Value shared;
   TileStages stages;
   Type element;
+  int64_t depth;                          ///< steps of the warp
   int64_t rowsApart;                      ///< from 16 rows of the warp to the next
   Value number;                           ///< of the warp
   Value firstRow, firstColumn, firstStep; ///< its part of the tile
@@ -178,15 +184,15 @@ public:
     return {};
   }
 
-  Launch launch(func::FuncOp spec, const SimtMachine &) const override {
+  Launch launch(func::FuncOp spec, const SimtMachine &machine) const override {
     TiledProduct::Owned product = *TiledProduct::match(spec);
-    Launch launch = blocks(blocksOf(*product, blockTiles()), 1);
-    launch.scratch = scratchOf(*product, blockTiles());
+    Launch launch = blocks(blocksOf(*product, blockTiles(machine)), 1);
+    launch.scratch = scratchOf(*product, blockTiles(machine));
     return launch;
   }
 
-  bool isCounted(func::FuncOp spec) const override {
-    return hasParts(**TiledProduct::match(spec), blockTiles());
+  bool isCounted(func::FuncOp spec, const SimtMachine &machine) const override {
+    return hasParts(**TiledProduct::match(spec), blockTiles(machine));
   }
 
   Unit unit(func::FuncOp, const SimtMachine &) const override { return Unit::HalfTiles; }
@@ -201,19 +207,22 @@ public:
     TiledProduct::Owned product = *TiledProduct::match(k.spec);
     int64_t bytes = 0;
     for (const WarpTile &warp : kTiles)
-      bytes = std::max({bytes, warp.stages().all(), 4 * warp.block().rows * kColumns}); // of sums
+      bytes = std::max({bytes, warp.stages(k.machine).all(), sumBytes(warp.block(k.machine))});
     constexpr int64_t swizzled = 1024; // how units that read it want it to begin
     Value shared =
         k.sharedBytes(bytes + ProductBlock::kFlagBytes, k.machine.hasGroupProducts ? swizzled : 16);
     Value flag = k.sharedPlace(shared, constantI64(k.b, bytes));
     // [tiles]
-    chooseTile(k, *product, blockTiles(),
+    chooseTile(k, *product, blockTiles(k.machine),
                [&](size_t i) { TileEmitter(k, *product, kTiles[i], shared, flag).emit(); });
   }
 
 private:
-  static SmallVector<BlockTile> blockTiles() {
-    return llvm::map_to_vector(kTiles, [](const WarpTile &warp) { return warp.block(); });
+  static int64_t sumBytes(const BlockTile &tile) {
+    return 4 * tile.rows * std::max(tile.columns, kColumns);
+  }
+  static SmallVector<BlockTile> blockTiles(const SimtMachine &machine) {
+    return llvm::map_to_vector(kTiles, [&](const WarpTile &warp) { return warp.block(machine); });
   }
 };
 
