@@ -18,7 +18,10 @@ SymExpr BlockParts::countOf(SymExpr groups, SymExpr most, int64_t blocks) {
   MLIRContext *context = groups.getContext();
   SymExpr one = SymExpr::constant(context, 1);
   SymExpr each = SymExpr::floordiv(SymExpr::constant(context, blocks), SymExpr::max(groups, one));
-  return SymExpr::max(one, SymExpr::min(most, each));
+  SymExpr count = SymExpr::max(one, SymExpr::min(most, each));
+  // A grid of too many symbols has no formula for parts of it.
+  bool hasFormula = !SymExpr::min(groups * count, one * blocks).isOverflow();
+  return hasFormula ? count : one;
 }
 
 /// One part of a group leaves nothing.

@@ -19,7 +19,7 @@ class BlockParts {
 public:
   /// In the order of blocks, parts of one group follow each other. `flag`: where 4 bytes of shared memory are nobody else's.
   BlockParts(SimtKernel &k, SymExpr count, int64_t bytes, mlir::Value flag);
-  /// How many there are of each of so many groups: no more than `most`, and than make so many blocks.
+  /// How many there are of each of so many groups: no more than `most`, and than make so many blocks. 1 where no formula says more.
   static SymExpr countOf(SymExpr groups, SymExpr most, int64_t blocks);
   /// Of scratch, that so many groups need.
   static SymExpr scratchOf(SymExpr groups, SymExpr count, int64_t bytes, int64_t blocks);

@@ -86,7 +86,11 @@ SymExpr blocksOf(const TiledProduct &p, ArrayRef<BlockTile> tiles) {
     SymExpr few = SymExpr::min(groupsOf(p, tiles[own], rows), groupsOf(p, tiles[own], last));
     blocks = SymExpr::max(few, blocks);
   }
-  return hasParts(p, tiles) ? SymExpr::max(sharedBlocks(p, tiles), blocks) : blocks;
+  SymExpr none = SymExpr::constant(rows.getContext(), 0),
+          shared = hasParts(p, tiles) ? sharedBlocks(p, tiles) : none,
+          all = SymExpr::max(shared, blocks);
+  // There are never more than the smallest tiles and all parts together.
+  return all.isOverflow() ? groupsOf(p, tiles.back(), rows) + shared : all;
 }
 
 bool hasParts(const TiledProduct &p, ArrayRef<BlockTile> tiles) {
