@@ -13,7 +13,7 @@ struct SimtMachine {
   std::string features;          ///< for LLVM: the version of PTX
   bool hasGroupProducts = false; ///< four warps multiply together, from shared memory
   /// Of shared memory, for tiles of operands on their way: so many that a multiprocessor has two such blocks.
-  int64_t tileBytes = 64 * 1024;
+  int64_t tileBytes = 47 * 1024;
   /// Threads that execute together.
   static constexpr int64_t kWarp = 32;
   /// Of a block, unless a schedule says otherwise.

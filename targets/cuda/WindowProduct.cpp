@@ -22,7 +22,7 @@ public:
   WindowProduct(const ConvolutionShape &shape, bool isLast)
       : s(shape), isLast(isLast), perGroup(s.filters / s.groups),
         depth(s.window[0].kernel * s.window[1].kernel * s.channels) {
-    root = s.op.getResult(), leftType = rightType = s.element();
+    root = s.op.getResult(), leftType = rightType = s.element(), holdsLines = true;
     MLIRContext *context = root.getContext();
     auto number = [&](int64_t n) { return SymExpr::constant(context, n); };
     steps = number(depth);

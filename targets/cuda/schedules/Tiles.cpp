@@ -1,7 +1,7 @@
 //===- Tiles.cpp - Products of f16 or bf16 by tensor cores --------------------------------------------===//
 //
-//   block of the grid: a tile of 128 x 128 results, 32 rows for each of four warps;     [tiles]
-//     of 128 x 64, 64 x 64, or 32 x 64, 16 columns for each, where these are too few; where those
+//   block of the grid: a tile of 128 x 128 results, where the GPU multiplies them        [tiles]
+//     together, 32 rows for each of four warps; of 128 x 64, 64 x 64, or 32 x 64, 16 columns for each, where these are too few; where those
 //     are, too, of 32 x 16, a quarter of the steps for each; of 16 x 16
 //     where there are few in any case, for some of the steps, with others (BlockParts.h)
 //     for 32 steps of the sum, or 128
@@ -54,6 +54,12 @@ struct WarpTile {
 constexpr WarpTile kTiles[] = {{2, 16, WarpTile::Below}, {2, 8, WarpTile::Below},
                                {1, 8, WarpTile::Below},  {2, 2, WarpTile::Beside},
                                {2, 2, WarpTile::Deeper}, {1, 2, WarpTile::Deeper}};
+
+/// The largest has so many sums that a thread has registers for them only where those of columns, and lines of operands, need none.
+ArrayRef<WarpTile> tilesOf(const TiledProduct &p, const SimtMachine &machine) {
+  bool hasRoom = machine.hasGroupProducts && !p.holdsLines;
+  return ArrayRef(kTiles).drop_front(hasRoom ? 0 : 1);
+}
 
 /// Emits the code of one thread.
 class TileEmitter {
@@ -186,13 +192,14 @@ public:
 
   Launch launch(func::FuncOp spec, const SimtMachine &machine) const override {
     TiledProduct::Owned product = *TiledProduct::match(spec);
-    Launch launch = blocks(blocksOf(*product, blockTiles(machine)), 1);
-    launch.scratch = scratchOf(*product, blockTiles(machine));
+    Launch launch = blocks(blocksOf(*product, blockTiles(*product, machine)), 1);
+    launch.scratch = scratchOf(*product, blockTiles(*product, machine));
     return launch;
   }
 
   bool isCounted(func::FuncOp spec, const SimtMachine &machine) const override {
-    return hasParts(**TiledProduct::match(spec), blockTiles(machine));
+    TiledProduct::Owned product = *TiledProduct::match(spec);
+    return hasParts(*product, blockTiles(*product, machine));
   }
 
   Unit unit(func::FuncOp, const SimtMachine &) const override { return Unit::HalfTiles; }
@@ -206,23 +213,25 @@ public:
   void emit(SimtKernel &k) const override {
     TiledProduct::Owned product = *TiledProduct::match(k.spec);
     int64_t bytes = 0;
-    for (const WarpTile &warp : kTiles)
+    for (const WarpTile &warp : tilesOf(*product, k.machine))
       bytes = std::max({bytes, warp.stages(k.machine).all(), sumBytes(warp.block(k.machine))});
     constexpr int64_t swizzled = 1024; // how units that read it want it to begin
     Value shared =
         k.sharedBytes(bytes + ProductBlock::kFlagBytes, k.machine.hasGroupProducts ? swizzled : 16);
     Value flag = k.sharedPlace(shared, constantI64(k.b, bytes));
     // [tiles]
-    chooseTile(k, *product, blockTiles(k.machine),
-               [&](size_t i) { TileEmitter(k, *product, kTiles[i], shared, flag).emit(); });
+    chooseTile(k, *product, blockTiles(*product, k.machine), [&](size_t i) {
+      TileEmitter(k, *product, tilesOf(*product, k.machine)[i], shared, flag).emit();
+    });
   }
 
 private:
   static int64_t sumBytes(const BlockTile &tile) {
     return 4 * tile.rows * std::max(tile.columns, kColumns);
   }
-  static SmallVector<BlockTile> blockTiles(const SimtMachine &machine) {
-    return llvm::map_to_vector(kTiles, [&](const WarpTile &warp) { return warp.block(machine); });
+  static SmallVector<BlockTile> blockTiles(const TiledProduct &p, const SimtMachine &machine) {
+    return llvm::map_to_vector(tilesOf(p, machine),
+                               [&](const WarpTile &warp) { return warp.block(machine); });
   }
 };
 
