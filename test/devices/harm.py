@@ -125,7 +125,7 @@ RULES = [
     Rule("a store is not aligned", moved(r"st\.(?:global|shared)", lambda size: size // 2)),
     Rule("a load is one element behind", moved(r"ld\.(?:global|shared)", lambda size: size), every=False),
     Rule("a load is not aligned", moved(r"ld\.(?:global|shared)", lambda size: size // 2)),
-    Rule("a comparison is off by one", loosened, every=False, sites=4 * MOST_SITES),
+    Rule("a comparison is off by one", loosened, every=False, sites=8 * MOST_SITES),
     Rule("threads that should end go on", unguarded, every=False),
     Rule("a register is not set", undefined, every=False),
     Rule("a shuffle asks another lane", replaced(r"(shfl\.sync\.\w+\.b32.*, )(\d+)(, \d+, )", lambda at: at[1] + str(int(at[2]) // 2 or 2) + at[3]), every=False),
