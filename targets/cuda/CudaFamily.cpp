@@ -26,9 +26,9 @@ const std::vector<SimtMachine> &machines() {
 }
 
 llvm::ArrayRef<const SimtSchedule *> simtSchedules() {
-  static const SimtSchedule *const all[] = {simtAttention(),  simtTiles(), simtRealTiles(),
-                                            simtReductions(), simtLines(), simtScans(),
-                                            simtUnits(),      simtTurns(), simtPoints()};
+  static const SimtSchedule *const all[] = {
+      simtAttention(), simtTiles(),      simtRealTiles(), simtReductions(), simtLines(),
+      simtScans(),     simtSelections(), simtUnits(),     simtTurns(),      simtPoints()};
   return all;
 }
 

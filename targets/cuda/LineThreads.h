@@ -26,6 +26,8 @@ public:
   /// The values of all that have the line combined, in each of them: in the order of a tree, so always the same. All threads of a block come here.
   mlir::Value combine(Combiner combiner, mlir::Type element, mlir::Value value);
 
+  bool hasBarriers() const { return kind == Kind::Block; }
+
 private:
   enum class Kind { Group, Warp, Block };
   LineThreads(SimtKernel &k, Kind kind) : k(k), b(k.b), kind(kind) {}

@@ -115,6 +115,8 @@ const SimtSchedule *simtReductions();
 const SimtSchedule *simtUnits();
 /// A warp or a block for each line whose elements are combined with all before them.
 const SimtSchedule *simtScans();
+/// A warp or a block for each line of which a few elements are selected.
+const SimtSchedule *simtSelections();
 /// A block for each tile of what is read in one order and written in another.
 const SimtSchedule *simtTurns();
 /// A thread for each element; takes what no other does.

@@ -32,8 +32,8 @@ namespace weft {
 namespace {
 
 constexpr int64_t kThreads = 512, kThreadBits = 9, kWarp = SimtMachine::kWarp;
-/// Blocks that keep a large device busy; parts have so many elements at least, and there is one of fewer than that.
-constexpr int64_t kMostBlocks = 528, kLeastPart = 16384, kLeastParted = 131072;
+/// Blocks that keep a large device busy; parts have so many elements at least, and there are two or more of so many.
+constexpr int64_t kMostBlocks = 528, kLeastPart = 16384, kLeastParted = 65536;
 /// A warp walks so many chunks of a line, or, where there are so many lines, more of them.
 constexpr int64_t kWarpsChunks = 64, kManyLines = 2048, kManyChunks = 1024;
 
@@ -60,8 +60,8 @@ public:
     SymExpr work =
         shape.isAlongLines() ? combined : combined * SymExpr::min(shape.keptDims.back(), columns());
     SymExpr most = SymExpr::floordiv(number(kMostBlocks), SymExpr::max(tiles, number(1)));
-    SymExpr parts = SymExpr::min(SymExpr::floordiv(work, kLeastPart), most);
-    return SymExpr::max(parts * atMostOne(SymExpr::floordiv(work, kLeastParted)), number(1));
+    SymExpr beyond = SymExpr::floordiv(work, kLeastPart) - number(kLeastParted / kLeastPart - 2);
+    return SymExpr::max(SymExpr::min(beyond, most), number(1));
   }
   bool isParted() const { return !parts().isConstant(1); }
 
@@ -74,8 +74,8 @@ public:
       return lineBlocks();
     return SymExpr::max(columnTiles(), SymExpr::ceildiv(results, kWarp) * hasParts());
   }
-  /// Of each field of a state.
-  SymExpr scratchWords() const { return results * parts(); }
+  /// Of each field of a state: none where there is one part, and at least as many as there are parts of results.
+  SymExpr scratchWords() const { return results * (parts() - number(1)) * int64_t(2); }
   SymExpr hasParts() const { return atMostOne(parts() - number(1)); }
 
   unsigned laneCount() const { return lanes; }
@@ -202,12 +202,13 @@ private:
     return k.e.pull(shape.root->getOperand(0), at);
   }
 
-  /// Of a part of what is combined.
-  std::pair<Value, Value> range(Value count, Value part, Value partCount) {
+  /// Of a part of what is combined, a multiple of `multiple` but for the last.
+  std::pair<Value, Value> range(Value count, Value part, Value partCount, int64_t multiple = 1) {
     if (partCount == one)
       return {number(0), count};
-    Value size = b.createOrFold<arith::CeilDivUIOp>(count, partCount);
-    Value from = k.mul(part, size);
+    Value size = b.createOrFold<arith::CeilDivUIOp>(count, k.mul(partCount, number(multiple)));
+    size = k.mul(size, number(multiple));
+    Value from = b.create<arith::MinSIOp>(k.mul(part, size), count);
     return {from, b.create<arith::MinSIOp>(k.add(from, size), count)};
   }
 
@@ -329,7 +330,7 @@ private:
       IndexValue line{tile}, part{number(0)};
       if (partCount != one)
         std::tie(line, part) = k.e.divmod({tile}, {partCount});
-      auto [from, to] = range(chunks, part.base, partCount);
+      auto [from, to] = range(chunks, part.base, partCount, kWarp);
       SmallVector<IndexValue> index = digits(shape.keptDims, line);
       State state = walkLine(index, perLine, k.add(from, k.inBlock), to, number(kThreads), lanes);
       state = together.join(state, one);
@@ -460,7 +461,7 @@ public:
       return launch;
     int64_t fields = isa<ArgReduceOp>(shape->root) ? 2 : 1;
     launch.first = cut.firstBlocks();
-    launch.scratch = cut.scratchWords() * cut.hasParts() * (8 * fields);
+    launch.scratch = cut.scratchWords() * (8 * fields);
     return launch;
   }
 

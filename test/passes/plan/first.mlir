@@ -3,7 +3,7 @@
 // RUN: weft-opt %t | diff %t -
 
 // Few results of many elements have a pass before the kernel, where sizes call for it; where there never are so many, there is none.
-// CHECK:       plan.kernel @weft_k_reduce_{{[0-9a-f]+}} target "cuda:sm_80" schedule "reduce" {{.*}} first [{{.*}}min({{.*}}]
+// CHECK:       plan.kernel @weft_k_reduce_{{[0-9a-f]+}} target "cuda:sm_80" schedule "reduce" {{.*}} first [{{.*}}floordiv({{.*}}]
 // CHECK:       plan.kernel @weft_k_reduce_{{[0-9a-f]+}} target "cuda:sm_80" schedule "reduce" {{.*}} work [{{[^]]*}}] {
 // CHECK-LABEL: plan.func @all
 // CHECK-LABEL: plan.func @few

@@ -100,3 +100,17 @@ TEST_CASE("softmax and running sums have groups of threads, warps and blocks") {
             1e-4, "scan");
     }
 }
+
+TEST_CASE("a few elements of lines are selected, the first of equal ones first") {
+  for (const char *element : {"f32", "f16", "i8"})
+    for (const char *attributes : {"", " {smallest}"}) {
+      std::string x = tensor("m, n, k", element), y = tensor("m, n, 5", element),
+                  i = tensor("m, n, 5", "i64");
+      agree("func.func @main(%x: " + x + ") -> (" + y + ", " + i +
+                ") attributes {weft.symbols = #weft.symbols<m, n, k>} {\n  %y, %i = weft.top_k %x "
+                "k [5] axis 2" +
+                attributes + " : (" + x + ") -> (" + y + ", " + i + ")\n  return %y, %i : " + y +
+                ", " + i + "\n}\n",
+            {{0, 4, 8}, {2, 3, 3}, {1, 1, 1}, {5, 7, 8}, {3, 1, 129}, {2, 1, 2051}}, 0, "select");
+    }
+}
