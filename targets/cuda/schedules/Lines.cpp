@@ -337,10 +337,11 @@ public:
     int64_t lanes = streamLanes(spec, type);
     SymExpr chunks = SymExpr::ceildiv(width, lanes);
     SymExpr threads = SymExpr::max(SymExpr::min(chunks, number(kWarp)), number(1));
-    SymExpr isLong = SymExpr::min(SymExpr::floordiv(chunks, kWarpsChunks), number(1));
-    SymExpr few = SymExpr::min(lines, number(kManyLines)) * isLong;
     Launch launch = blocks(lines * threads, kThreads);
-    launch.units = SymExpr::max(launch.units, few);
+    if (std::optional<int64_t> all = width.asConstant(); all && *all <= kMostHeld * kWarp)
+      return launch;
+    SymExpr isLong = SymExpr::min(SymExpr::floordiv(chunks, kWarpsChunks), number(1));
+    launch.units = SymExpr::max(launch.units, SymExpr::min(lines, number(kManyLines)) * isLong);
     return launch;
   }
 
