@@ -279,6 +279,12 @@ int32_t weft_cpus_allowed(void) {
   return cpus < 1 ? 1 : cpus > WEFT_MAX_WORKERS ? (int32_t)WEFT_MAX_WORKERS : (int32_t)cpus;
 }
 
+int64_t weft_last_cache_bytes(void) {
+  char line[32];
+  bool is_known = read_line("/sys/devices/system/cpu/cpu0/cache/index3/size", line, sizeof line);
+  return is_known ? atoll(line) * 1024 : 0; // "32768K"
+}
+
 uint64_t weft_float_mode_enter(void) {
 #if defined(__x86_64__)
   uint32_t saved = _mm_getcsr();

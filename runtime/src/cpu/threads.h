@@ -91,6 +91,9 @@ void weft_split(int64_t units, int64_t grain, int32_t pieces, int32_t piece, int
 /// 1.
 int32_t weft_cpus_allowed(void);
 
+/// Of the third-level cache that the first CPU shares with its neighbours; 0: not known.
+int64_t weft_last_cache_bytes(void);
+
 /// Sets rounding to nearest and keeps denormals, so that results do not depend on what the calling
 /// program set; returns what to restore.
 uint64_t weft_float_mode_enter(void);

@@ -50,6 +50,7 @@ static weft_status_t open_link(const weft_env_t *env, const weft_group_options_t
   link->rank = options->rank;
   link->world = options->world;
   link->timeout_ms = options->timeout_ms;
+  link->transfer.cached_bytes = weft_cached_bytes();
   link->spin_us = options->world > weft_cpus_allowed() ? 0 : WEFT_SPIN_US;
   snprintf(link->rendezvous, sizeof link->rendezvous, "%s", options->rendezvous);
   weft_link_watch(link);

@@ -15,7 +15,11 @@ struct weft_transfer_t {
       [2]; ///< of each stage, the name of what this rank sends; 0: it goes through the window
   int64_t element_bytes;
   int64_t chunk; ///< elements that a piece has for one rank, or for all when all get the same
+  int64_t cached_bytes; ///< see weft_cached_bytes; of the link, not of one collective
 };
+
+/// What all ranks send one, of which this much is written past the caches: its reader would find nothing of it there.
+int64_t weft_cached_bytes(void);
 
 /// Prepares a collective that has been checked, behind `base` pieces of this group.
 void weft_transfer_begin(weft_transfer_t *transfer, const weft_board_t *board,

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <random>
 
+#include "runtime/src/group/layout.h"
 #include "test/runtime/group/ranks.h"
 
 using namespace weft_test;
@@ -409,6 +411,23 @@ TEST_CASE("what is too large for the caches is right, of odd sizes and in long a
   }
   for (memory_kind memory : {memory_kind::separate, memory_kind::shared})
     CHECK(wrong_ones("shm", 2, shapes, memory) == std::vector<size_t>());
+}
+
+TEST_CASE(
+    "what is written past the caches lies where it belongs, and nothing beside it is touched") {
+  for (int64_t run : {1, 1000, 1024, 1091, 5003})
+    for (int64_t offset : {0, 1, 63}) {
+      weft_view_t to = {offset, 3, run, run + 7}, from = {0, 1, 3 * run, 0};
+      std::vector<uint8_t> source(size_t(3 * run)), target(size_t(3 * run + 100), 0xEE);
+      std::iota(source.begin(), source.end(), uint8_t(1));
+      std::vector<uint8_t> expected = target;
+      weft_range_t range = {2, 3 * run - 1, true};
+      for (int64_t i = range.begin; i < range.end; ++i)
+        expected[size_t(offset + i / run * (run + 7) + i % run)] = source[size_t(i)];
+      weft_copy_view(to, target.data(), from, source.data(), range, 1);
+      INFO("runs of " << run << " at " << offset);
+      CHECK(target == expected);
+    }
 }
 
 TEST_CASE("pieces of parts come to lie where the whole would") {
