@@ -12,6 +12,7 @@ import os
 import statistics
 import tempfile
 
+import alone
 import rank_models
 
 PEERS = ()
@@ -100,20 +101,27 @@ def typical(samples):
 
 
 def measure_cell(product, made, rows, part, options):
-    link, exchange = None, None
+    link, exchange, disturbed = None, None, []
     kind, inner, columns = PRODUCTS[product]
+
+    def sampled(way):
+        taken, was_alone = alone.sample(lambda: seconds(made[way], rows, link))
+        disturbed.extend([] if was_alone else [way])
+        return taken
+
     if part:
-        exchange = part * typical([seconds(made["product"], rows, None) for _ in range(5)])
+        exchange = part * typical([sampled("product") for _ in range(5)])
         received = rows // 2 * (inner if kind == "gather" else columns) * 4
         link = f"{received / (exchange - LATENCY) / 1e6:.1f}MB/s,{LATENCY * 1e6:.0f}us"
     samples = {way: [] for way in WAYS}
     for turn in range(options.rounds):
         for way in list(WAYS)[::-1] if turn % 2 else WAYS:
-            samples[way].append(seconds(made[way], rows, link))
-    alone, unfused, fused, parts = (typical(samples[way]) for way in WAYS)
-    row = dict(product=product, exchange=kind, rows=rows, part=part, link=link, exchange_seconds=exchange, product_seconds=alone, unfused_seconds=unfused, fused_seconds=fused, parts_seconds=parts,
-               exposed_seconds=fused - alone, hidden=1 - (fused - alone) / (unfused - alone) if part else None, samples=samples)
-    print(line(row), flush=True)
+            samples[way].append(sampled(way))
+    product_alone, unfused, fused, parts = (typical(samples[way]) for way in WAYS)
+    exposed = fused - product_alone
+    row = dict(product=product, exchange=kind, rows=rows, part=part, link=link, exchange_seconds=exchange, product_seconds=product_alone, unfused_seconds=unfused, fused_seconds=fused, parts_seconds=parts,
+               exposed_seconds=exposed, hidden=1 - exposed / (unfused - product_alone) if part else None, samples=samples, disturbed=disturbed)
+    print(line(row) + (f" others computed beside {len(disturbed)} samples" if disturbed else ""), flush=True)
     return row
 
 
