@@ -442,9 +442,7 @@ private:
   }
 
   size_t kernelCount() const { return distinctKernels().size(); }
-
   using TargetsKernel = std::pair<const KernelTarget *, const PlannedKernel *>;
-
   /// Variant by variant; those of one target may share some. The code of a pass before a kernel is the kernel's.
   std::vector<TargetsKernel> distinctKernels() const {
     std::vector<TargetsKernel> kernels;
@@ -506,10 +504,10 @@ private:
       for (PlannedKernel &kernel : variant.program.kernels) {
         const KernelImage &image = images[plan::KernelOp(kernel.op).getSymName().str()];
         kernel.blockThreads = image.threads;
-        kernel.blockBytes = kernel.isFirst ? 0 : image.blockBytes;
-        kernel.isCounted = image.isCounted && !kernel.isFirst;
-        if (!kernel.isFirst)
-          texts.push_back(image.bytes);
+        if (kernel.isFirst)
+          continue;
+        kernel.blockBytes = image.blockBytes, kernel.isCounted = image.isCounted;
+        texts.push_back(image.bytes);
       }
       variant.deviceCode = variant.target.kernels->join(texts);
     }

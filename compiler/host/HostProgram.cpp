@@ -359,8 +359,7 @@ private:
   EmittedKernel kernelOf(plan::LaunchOp launch, const PlannedKernel &row) {
     EmittedKernel kernel;
     kernel.symbol = row.symbol;
-    kernel.onDevice = onDevice;
-    kernel.isCounted = row.isCounted;
+    kernel.onDevice = onDevice, kernel.isCounted = row.isCounted;
     kernel.row = &row - program.kernels.data();
     for (ValueRange buffers : {ValueRange(launch.getInputs()), ValueRange(launch.getOutputs())})
       for (Value buffer : buffers)

@@ -27,6 +27,8 @@ public:
   mlir::Value combine(Combiner combiner, mlir::Type element, mlir::Value value);
 
   bool hasBarriers() const { return kind == Kind::Block; }
+  /// Whether the next combination of a block may begin without a barrier, that of its next line, too.
+  bool isPassed() const { return place == 0; }
 
 private:
   enum class Kind { Group, Warp, Block };

@@ -25,16 +25,15 @@ static int64_t leastSteps(const BlockTile &tile) {
 
 /// Of blocks that have different tiles.
 static SymExpr groupsOf(const TiledProduct &p, const BlockTile &tile, SymExpr rows) {
-  SymExpr blocks =
-      SymExpr::ceildiv(rows, tile.rows) * SymExpr::ceildiv(p.columns, tile.columns);
+  SymExpr blocks = SymExpr::ceildiv(rows, tile.rows) * SymExpr::ceildiv(p.columns, tile.columns);
   for (SymExpr count : p.outer)
     blocks = blocks * count;
   return blocks;
 }
 
 static SymExpr partsOf(const TiledProduct &p, const BlockTile &tile, SymExpr rows) {
-  return BlockParts::countOf(groupsOf(p, tile, rows),
-                             SymExpr::floordiv(p.steps, leastSteps(tile)), tile.atOnce);
+  return BlockParts::countOf(groupsOf(p, tile, rows), SymExpr::floordiv(p.steps, leastSteps(tile)),
+                             tile.atOnce);
 }
 
 static int64_t bytesOfPart(const BlockTile &tile) { return 4 * tile.rows * tile.columns; }

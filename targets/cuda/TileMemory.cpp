@@ -247,10 +247,9 @@ void TileReader::fill(const TileSource &source, Value firstLine, Value firstStep
   Begin begin{firstLine, firstStep, held};
   auto compute = [&] {
     k.e.setLanes(unsigned(lanes));
-    eachChunk(source, begin, unrolledChunks(source, held.empty() ? kSome : kMany),
-              [&](const Chunk &chunk) {
-                target.store(chunk.at, chunk.deep, chunkOf(source, chunk));
-              });
+    eachChunk(
+        source, begin, unrolledChunks(source, held.empty() ? kSome : kMany),
+        [&](const Chunk &chunk) { target.store(chunk.at, chunk.deep, chunkOf(source, chunk)); });
     k.e.setLanes(1);
   };
   std::optional<TileSource> stored = target.place ? inMemory(source) : std::nullopt;

@@ -23,7 +23,8 @@ struct TiledProduct {
   llvm::SmallVector<SymExpr> outer; ///< how many matrices there are
   SymExpr rows, columns, steps;     ///< of each
   SymExpr run;                      ///< so many columns lie side by side in results
-  bool holdsLines = false; ///< threads hold what lines of an operand have in common (TileSource::hold)
+  bool holdsLines =
+      false; ///< threads hold what lines of an operand have in common (TileSource::hold)
 
   virtual ~TiledProduct() = default;
   /// Operands of one of the matrices; what depends on the tile's size is not set.

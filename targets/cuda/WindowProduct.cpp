@@ -144,7 +144,8 @@ private:
     const IndexValue taps[] = {tapRow, tapColumn};
     for (size_t i = 0; i < std::size(taps); ++i) {
       const ConvolutionWindow &window = s.window[i];
-      IndexValue inside = k.e.add(wide(held[i + 1]), k.e.mul(taps[i], k.e.constant(window.dilation)));
+      IndexValue inside =
+          k.e.add(wide(held[i + 1]), k.e.mul(taps[i], k.e.constant(window.dilation)));
       if (!s.isLine || i)
         place.push_back(inside);
       if (window.low.isConstant(0) && window.high.isConstant(0))

@@ -54,6 +54,8 @@ public:
         width(k.e.uniform(dims.back())),
         chunks(b.createOrFold<arith::DivUIOp>(width, constantI64(b, lanes))) {}
 
+  const LineThreads &who() const { return threads; }
+
   void emit() {
     hold();
     if (auto softmax = dyn_cast<SoftmaxOp>(root))
@@ -302,8 +304,10 @@ private:
   void blocks() {
     tiles(lines, [&](Value line) {
       LineThreads threads = LineThreads::block(k, line, shared, kThreads);
-      LineEmitter(k, root, lanes, 0, threads, Value()).emit();
-      k.gatherBlock();
+      LineEmitter emitter(k, root, lanes, 0, threads, Value());
+      emitter.emit();
+      if (!emitter.who().isPassed())
+        k.gatherBlock();
     });
   }
 

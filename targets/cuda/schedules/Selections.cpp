@@ -132,17 +132,17 @@ private:
     return choice(isNan, word(INT32_MAX), order);
   }
 
-  /// Larger where it comes earlier.
+  /// Larger where it comes earlier. Positions are below 2^31 - 1: no rank is the largest number or the smallest.
   Value rankOf(Value x, Value position) {
     Value order = orderOf(x);
     if (op.getSmallest())
       order = b.create<arith::XOrIOp>(order, b.create<arith::ConstantOp>(b.getI32IntegerAttr(-1)));
     Value high =
         b.create<arith::ShLIOp>(b.create<arith::ExtSIOp>(b.getI64Type(), order), number(32));
-    return b.create<arith::OrIOp>(high, k.sub(number(UINT32_MAX), position));
+    return b.create<arith::OrIOp>(high, k.sub(number(INT32_MAX), position));
   }
 
-  Value positionOf(Value rank) { return k.sub(number(UINT32_MAX), both(rank, number(UINT32_MAX))); }
+  Value positionOf(Value rank) { return k.sub(number(INT32_MAX), both(rank, number(UINT32_MAX))); }
 
   /// The best of the thread's elements that is worse than `limit`.
   Value ownBest(ArrayRef<IndexValue> line, const LineThreads &threads, Value limit) {
