@@ -60,6 +60,17 @@ SmallVector<Value> SimtKernel::blockDigits(ArrayRef<SymExpr> counts) {
   return digits;
 }
 
+void SimtKernel::inTurns(Value count, function_ref<void(Value)> body) {
+  Value all = b.create<arith::ExtUIOp>(b.getI64Type(),
+                                       call("llvm.nvvm.read.ptx.sreg.nctaid.x", b.getI32Type()));
+  auto loop = b.create<scf::ForOp>(block, count, all);
+  OpBuilder::InsertionGuard insertion(b);
+  b.setInsertionPointToStart(loop.getBody());
+  e.forget();
+  body(loop.getInductionVar());
+  e.forget();
+}
+
 Value SimtKernel::multipleOf(Value number, int64_t size) {
   return mul(b.createOrFold<arith::DivUIOp>(number, constantI64(b, size)), constantI64(b, size));
 }

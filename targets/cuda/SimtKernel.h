@@ -36,6 +36,8 @@ struct SimtKernel : KernelFrame {
   llvm::SmallVector<IndexValue> pointIndex(llvm::ArrayRef<SymExpr> dims, mlir::Value number);
   /// The block's number, written with digits of so many values each; the last changes fastest.
   llvm::SmallVector<mlir::Value> blockDigits(llvm::ArrayRef<SymExpr> counts);
+  /// Blocks take numbers below `count` in turns: there may be more of them than blocks, where groups are larger than the grid knows.
+  void inTurns(mlir::Value count, llvm::function_ref<void(mlir::Value)> body);
   /// A number that is a multiple of `size` as one that shows it.
   mlir::Value multipleOf(mlir::Value number, int64_t size);
   /// `value`, a scalar, of the thread whose lane differs in these bits.

@@ -263,18 +263,6 @@ private:
 
   Value shiftLeft(Value a, Value bits) { return b.createOrFold<arith::ShLIOp>(a, bits); }
 
-  /// Blocks take tiles in turns: where groups are larger than the grid knows, there are more of them.
-  void tiles(Value count, function_ref<void(Value)> body) {
-    Value all = b.create<arith::ExtUIOp>(
-        b.getI64Type(), k.call("llvm.nvvm.read.ptx.sreg.nctaid.x", b.getI32Type()));
-    auto loop = b.create<scf::ForOp>(k.block, count, all);
-    OpBuilder::InsertionGuard insertion(b);
-    b.setInsertionPointToStart(loop.getBody());
-    k.e.forget();
-    body(loop.getInductionVar());
-    k.e.forget();
-  }
-
   /// Of so many lines each, which is a power of two with these bits.
   Value tileCount(Value bits) {
     Value rest = k.sub(shiftLeft(number(1), bits), number(1));
@@ -284,7 +272,7 @@ private:
   /// [short] Threads behind the last line take part without elements.
   void shortLines() {
     Value bits = groupBits(k, chunks), perTile = k.sub(number(kThreadBits), bits);
-    tiles(tileCount(perTile), [&](Value tile) {
+    k.inTurns(tileCount(perTile), [&](Value tile) {
       LineThreads threads = LineThreads::group(k, shiftLeft(tile, perTile), bits);
       LineEmitter(k, root, lanes, 1, threads, k.less(threads.line, lines)).emit();
     });
@@ -293,7 +281,7 @@ private:
   /// [warps]
   void warps(int64_t held) {
     Value perTile = number(kThreadBits - kWarpBits);
-    tiles(tileCount(perTile), [&](Value tile) {
+    k.inTurns(tileCount(perTile), [&](Value tile) {
       LineThreads threads = LineThreads::warp(k, shiftLeft(tile, perTile));
       k.when(k.less(threads.line, lines),
              [&] { LineEmitter(k, root, lanes, held, threads, Value()).emit(); });
@@ -302,7 +290,7 @@ private:
 
   /// [long]
   void blocks() {
-    tiles(lines, [&](Value line) {
+    k.inTurns(lines, [&](Value line) {
       LineThreads threads = LineThreads::block(k, line, shared, kThreads);
       LineEmitter emitter(k, root, lanes, 0, threads, Value());
       emitter.emit();

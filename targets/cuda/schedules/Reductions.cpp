@@ -160,18 +160,6 @@ private:
     });
   }
 
-  /// Tiles of the device are parted among blocks.
-  void tiles(Value count, function_ref<void(Value)> body) {
-    Value all = b.create<arith::ExtUIOp>(
-        b.getI64Type(), k.call("llvm.nvvm.read.ptx.sreg.nctaid.x", b.getI32Type()));
-    auto loop = b.create<scf::ForOp>(k.block, count, all);
-    OpBuilder::InsertionGuard insertion(b);
-    b.setInsertionPointToStart(loop.getBody());
-    k.e.forget();
-    body(loop.getInductionVar());
-    k.e.forget();
-  }
-
   //===-- One thread ------------------------------------------------------------------------------------===//
 
   /// [walk] Positions from..to, `step` apart.
@@ -326,7 +314,7 @@ private:
 
   /// [long]
   void longLines(unsigned lanes, Value perLine, Value chunks, Value partCount) {
-    tiles(k.mul(results, partCount), [&](Value tile) {
+    k.inTurns(k.mul(results, partCount), [&](Value tile) {
       IndexValue line{tile}, part{number(0)};
       if (partCount != one)
         std::tie(line, part) = k.e.divmod({tile}, {partCount});
@@ -345,7 +333,7 @@ private:
     Value blocksBits = k.sub(number(kThreadBits), bits), linesOfBlock = shiftLeft(one, blocksBits);
     Value member = both(k.inBlock, k.sub(count, one)), own = shiftRight(k.inBlock, bits);
     Value all = shiftRight(k.add(results, k.sub(linesOfBlock, one)), blocksBits);
-    tiles(all, [&](Value tile) {
+    k.inTurns(all, [&](Value tile) {
       Value line = k.add(shiftLeft(tile, blocksBits), own), isThere = k.less(line, results);
       SmallVector<IndexValue> index = digits(shape.keptDims, {line});
       State state =
@@ -376,7 +364,7 @@ private:
     Value height = shiftLeft(one, k.sub(number(kThreadBits), bits));
     Value blocks = shiftRight(k.add(c.chunks, k.sub(width, one)), bits);
     Value own = both(k.inBlock, k.sub(width, one)), first = shiftRight(k.inBlock, bits);
-    tiles(k.mul(k.mul(blocks, c.outer), c.partCount), [&](Value tile) {
+    k.inTurns(k.mul(k.mul(blocks, c.outer), c.partCount), [&](Value tile) {
       auto [rest, place] = k.e.divmod({tile}, {blocks});
       IndexValue part{number(0)}, outer = rest;
       if (c.partCount != one)

@@ -78,14 +78,14 @@ public:
     k.choose(
         isLong,
         [&] {
-          tiles(lines, [&](Value line) {
+          k.inTurns(lines, [&](Value line) {
             emitLine(LineThreads::block(k, line, shared, kThreads));
             k.gatherBlock();
           });
           k.e.forget();
         },
         [&] {
-          tiles(b.create<arith::CeilDivUIOp>(lines, number(kWarps)), [&](Value tile) {
+          k.inTurns(b.create<arith::CeilDivUIOp>(lines, number(kWarps)), [&](Value tile) {
             LineThreads threads = LineThreads::warp(k, k.mul(tile, number(kWarps)));
             k.when(k.less(threads.line, lines), [&] { emitLine(threads); });
           });
@@ -98,17 +98,6 @@ private:
   Value both(Value a, Value c) { return b.create<arith::AndIOp>(a, c); }
   Value choice(Value condition, Value yes, Value no) {
     return b.create<arith::SelectOp>(condition, yes, no);
-  }
-
-  void tiles(Value count, function_ref<void(Value)> body) {
-    Value all = b.create<arith::ExtUIOp>(
-        b.getI64Type(), k.call("llvm.nvvm.read.ptx.sreg.nctaid.x", b.getI32Type()));
-    auto loop = b.create<scf::ForOp>(k.block, count, all);
-    OpBuilder::InsertionGuard insertion(b);
-    b.setInsertionPointToStart(loop.getBody());
-    k.e.forget();
-    body(loop.getInductionVar());
-    k.e.forget();
   }
 
   /// A float as an integer of the same order: zeros are equal, and a nan is the largest.
