@@ -125,10 +125,10 @@ $ weft tune tune.mlir --dim m=24 --budget 20m --timeout 3s --remote "sh fake one
 |   round 1: {*}
 | ...
 | tune.tuning  1 record, 1 of this run
-$ grep -o "1 kernel otherwise, failed: .*" err | sort -u
+$ grep -o "1 kernel otherwise, failed: .*" err | sed "s/[0-9.]* s$/N s/" | sort -u
 | 1 kernel otherwise, failed: '--score python3 score.py' ended with exit code 1, with 'no counters'
 | 1 kernel otherwise, failed: '--score python3 score.py' printed 'fast', which is no number above 0
-| 1 kernel otherwise, failed: '--score python3 score.py' takes more than {*} s
+| 1 kernel otherwise, failed: '--score python3 score.py' takes more than N s
 $ weft tune tune.mlir --dim m=24 --remote "sh fake one-kernel" --score "echo -1 #" -q
 ! error: as estimated, the model cannot be timed: '--score echo -1 #' printed '-1', which is no number above 0
 ? 4
