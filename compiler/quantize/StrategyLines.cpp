@@ -25,8 +25,7 @@ std::string layerText(int64_t layer) {
 /// A number above 0 that an f32 has, too.
 std::optional<float> positive(StringRef text) {
   std::optional<double> number = realNumber(text);
-  if (!number || !(float(*number) > 0) || !std::isfinite(float(*number)) ||
-      realText(float(*number)) != text)
+  if (!number || !(float(*number) > 0) || !std::isfinite(float(*number)))
     return std::nullopt;
   return float(*number);
 }
@@ -105,6 +104,8 @@ Expected<StrategyLine> readLine(StringRef text) {
     return std::move(error);
   if (Error error = readFactors((*fields)[5], line))
     return std::move(error);
+  if (line.text().size() > kMostStrategyLineBytes) // numbers may take more digits than were written
+    return readError("printed, it is longer than " + Twine(kMostStrategyLineBytes) + " bytes");
   return line;
 }
 

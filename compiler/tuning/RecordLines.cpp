@@ -94,8 +94,9 @@ std::optional<int64_t> wholeNumber(StringRef text, int64_t most) {
 
 std::optional<double> realNumber(StringRef text) {
   double number = 0;
-  if (text.empty() || !isDigit(text.front()) || text.getAsDouble(number) ||
-      !std::isfinite(number) || realText(number) != text)
+  if (text.empty() || !isDigit(text.front()) ||
+      text.find_first_not_of("0123456789.eE+-") != StringRef::npos || text.getAsDouble(number) ||
+      !std::isfinite(number))
     return std::nullopt;
   return number;
 }

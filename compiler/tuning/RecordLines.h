@@ -82,7 +82,7 @@ template <typename Record> std::string linesOf(const std::vector<Record> &record
 
 /// Decimal, as it is printed: without sign or zeros in front.
 std::optional<int64_t> wholeNumber(llvm::StringRef text, int64_t most);
-/// Finite and at least 0, as realText prints it.
+/// Finite and at least 0, in decimal digits.
 std::optional<double> realNumber(llvm::StringRef text);
 /// So many digits that an f32 is read back as it was.
 std::string realText(double number);

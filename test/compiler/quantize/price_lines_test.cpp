@@ -58,7 +58,7 @@ TEST_CASE("what is no price is refused with its line") {
         "p: line 1: 'threads=0' is no number of threads such as threads=1");
   CHECK(refusal(with("0.0123 ", "")) ==
         "p: line 1: '0.0045 2e-05' is no times such as 0.0123 0.0045 2e-05");
-  for (const char *seconds : {"0", "-1", "nan", "inf", "1e9", "0.01230"}) {
+  for (const char *seconds : {"0", "-1", "nan", "inf", "1e9"}) {
     INFO(seconds);
     CHECK(refusal(with("0.0123", seconds)) != "");
   }

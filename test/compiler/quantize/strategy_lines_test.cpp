@@ -28,6 +28,11 @@ static std::string with(const std::string &field, const std::string &by) {
   return line.replace(line.find(field), field.size(), by);
 }
 
+TEST_CASE("numbers that a person wrote are read however they are written") {
+  for (std::string scale : {"0.0008", "8e-4", "0.00080"})
+    CHECK(linesOf(with("0.0122999996", scale))[0].scale == 0.0008f);
+}
+
 TEST_CASE(
     "a decision says everything by itself and is written as it is read, in the layers' order") {
   std::vector<StrategyLine> lines = linesOf(kStatic + "\n\n" + kPlain + "\n");
@@ -73,7 +78,7 @@ TEST_CASE("what decides no layer is refused with its line") {
   CHECK(
       refusal(with("zero=5", "zero=256")) ==
       "s: line 1: 'static scale=0.0122999996 zero=256' is no form such as static scale=0.5 zero=3");
-  for (const char *number : {"0", "-1", "nan", "inf", "0.0123", "1e+99", "0x1", "1.50"}) {
+  for (const char *number : {"0", "-1", "nan", "inf", "1e+99", "0x1"}) {
     INFO(number);
     CHECK(refusal(with("0.0122999996", number)) != "");
     CHECK(refusal(with("0.75", number)) != "");
