@@ -47,7 +47,9 @@ void addGraph(Passes &passes, const PipelineOptions &options) {
   passes.push_back(createCSEPass());
   passes.push_back(createFoldConstants(options.weight));
   passes.push_back(createConvolvePhases(options.weight));
+  passes.push_back(createMoveQuantisations(options.weight));
   passes.push_back(createUseIntegers(options.weight));
+  passes.push_back(createStoreParameters(options.weight));
   passes.push_back(createFoldScales(options.weight));
   passes.push_back(createChannelsLast());
   passes.push_back(createCanonicalizerPass());

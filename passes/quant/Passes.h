@@ -15,7 +15,11 @@ namespace weft {
 #include "passes/quant/Passes.h.inc"
 
 /// With access to the bytes of named weights; without, only constants written in the program are known.
+std::unique_ptr<mlir::Pass>
+createMoveQuantisations(std::function<const char *(llvm::StringRef)> weight);
 std::unique_ptr<mlir::Pass> createUseIntegers(std::function<const char *(llvm::StringRef)> weight);
+std::unique_ptr<mlir::Pass>
+createStoreParameters(std::function<const char *(llvm::StringRef)> weight);
 std::unique_ptr<mlir::Pass> createFoldScales(std::function<const char *(llvm::StringRef)> weight);
 std::unique_ptr<mlir::Pass> createBoundSums(std::function<const char *(llvm::StringRef)> weight);
 std::unique_ptr<mlir::Pass> createTabulateBytes(std::function<const char *(llvm::StringRef)> weight,

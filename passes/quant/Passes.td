@@ -4,11 +4,25 @@
 
 include "mlir/Pass/PassBase.td"
 
+def MoveQuantisations : Pass<"weft-move-quantisations", "::mlir::func::FuncOp"> {
+  let summary = "bytes are moved instead of what they are restored to";
+  let description = [{
+    `dequantize` goes behind views, concatenations of one scale, maxima and what ranks give each other; `quantize`, and other functions of
+    single elements, go before views. Quantising what was dequantised by the same parameters is nothing.
+
+    ```mlir
+    %1 = weft.dequantize %x, %s, %z             %2 = weft.transpose %x [1, 0]
+    %2 = weft.transpose %1 [1, 0]       ->      %1 = weft.dequantize %2, %s, %z
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def UseIntegers : Pass<"weft-use-integers", "::mlir::func::FuncOp"> {
   let summary = "contractions and convolutions of dequantised operands are computed with integers";
   let description = [{
     For 8-bit operands of which one is constant, or a part of a constant that a rank has, with one scale and zero point for the other. Ranks
-    then give each other integers: what was restored is gathered before, and sums are exact.
+    then add integers, so their sums are exact.
 
     ```mlir
     %a = weft.dequantize %p, %s, %z         %2 = weft.contract "m k, k n -> m n" %p, %q accumulate i32
@@ -16,6 +30,15 @@ def UseIntegers : Pass<"weft-use-integers", "::mlir::func::FuncOp"> {
     %1 = weft.contract … %a, %b             %4 = weft.convert %3 to f32
                                             %1 = weft.mul %4, %scales         // %s * %t
     ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def StoreParameters : Pass<"weft-store-parameters", "::mlir::func::FuncOp"> {
+  let summary = "what integers are restored with becomes constants, read from memory";
+  let description = [{
+    Small values that depend on constants only are computed, filters of bytes that are multiplied by floats are floats, and scales and zero
+    points of single numbers are parameters: layers that differ in them share their code.
   }];
   let dependentDialects = ["::weft::WeftDialect"];
 }

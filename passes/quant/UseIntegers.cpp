@@ -4,9 +4,7 @@
 //
 //   sa * sw * (sum of a * w  -  za * sum of w  -  zw * sum of a  +  count * za * zw)
 //
-// The sums are exact integers, so the result is nearer to the model's reals than one computed in floats. What depends on constants
-// only is computed here. Around it, quantisations move so that few bytes are stored: dequantisation behind views (reshape, transpose, …),
-// quantisation before them, and quantising what was just dequantised with the same parameters is nothing. Ranks exchange integers, too: those
+// The sums are exact integers, so the result is nearer to the model's reals than one computed in floats. Ranks exchange integers, too: those
 // of a sum are exact however it is split, so results have the bits of one rank.
 //===------------------------------------------------------------------------------------------===//
 
@@ -17,6 +15,7 @@
 #include "passes/quant/ConstantValues.h"
 #include "passes/quant/Passes.h"
 #include "passes/quant/ProductDims.h"
+#include "passes/quant/QuantisedViews.h"
 #include "passes/quant/ZeroPointSums.h"
 
 using namespace mlir;
@@ -27,160 +26,63 @@ namespace weft {
 
 namespace {
 
-constexpr int64_t kMostFolded = 1 << 16, ///< elements of a constant made here
-    kMostRestored = 1 << 24;             ///< those of a filter
-
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
-bool isOne(Value value) { return typeOf(value).getElements().isConstant(1); }
-bool isOne(Value scale, Value zero) { return isOne(scale) && isOne(zero); }
-
-/// One function of the first operand's elements; the other operands are numbers.
-bool isElementwise(Operation *op) {
-  auto element = dyn_cast_or_null<ElementOpInterface>(op);
-  if (!element || op->getNumResults() != 1 || op->getNumOperands() == 0 || isa<DequantizeOp>(op) ||
-      element.rootKind() != RootKind::Loop)
-    return false;
-  auto rule = dyn_cast<RuleOpInterface>(op);
-  if (!rule ||
-      typeOf(op->getResult(0)).getDimAttributes() != typeOf(op->getOperand(0)).getDimAttributes())
-    return false;
-  return rule.rule().isPointwise() &&
-         llvm::all_of(op->getOperands().drop_front(), [](Value v) { return isOne(v); });
-}
-
-bool sumsIntegers(Operation *op) {
-  if (auto contract = dyn_cast<ContractOp>(op))
-    return contract.getAccumulate().isInteger(32);
-  auto conv = dyn_cast<ConvOp>(op);
-  return conv && conv.getAccumulate().isInteger(32);
-}
 
 class Rewriter {
 public:
   Rewriter(func::FuncOp function, WeightReader weight)
-      : b(function.getLoc(), function.getContext()), constants(weight),
-        filters(std::move(weight), kMostRestored) {}
+      : b(function.getLoc(), function.getContext()), constants(std::move(weight)) {}
 
   void run(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
       for (Region &region : op.getRegions())
         for (Block &inner : region)
           run(inner);
-      b.setInsertionPoint(&op);
-      b.setLoc(op.getLoc());
+      at(&op);
       if (auto exchange = dyn_cast<CollectiveOpInterface>(op))
-        moveBehindExchange(exchange);
-      else if (auto concat = dyn_cast<ConcatOp>(op))
-        moveBehindConcat(concat);
-      else if (movesElements(&op))
-        moveBehindView(&op);
-      else if (isElementwise(&op))
-        moveBeforeViews(&op);
-      else if (auto pool = dyn_cast<PoolOp>(op))
-        moveBehindMaximum(pool);
+        moveBehindSum(exchange);
       else if (auto contract = dyn_cast<ContractOp>(op))
         replace(&op, rewrite(contract));
       else if (auto conv = dyn_cast<ConvOp>(op))
         replace(&op, rewrite(conv));
     }
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (op.use_empty() && isa<ElementOpInterface>(op) && isPure(&op))
-        op.erase(); // otherwise what it reads has another use
+    eraseUnused(block);
     constants.forget();
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      b.setInsertionPoint(&op);
-      b.setLoc(op.getLoc());
+      at(&op);
       if (auto transpose = dyn_cast<TransposeOp>(op))
         moveIntoContraction(transpose);
       else if (auto dequantize = dyn_cast<DequantizeOp>(op);
-               dequantize && dequantize.rootKind() == RootKind::Loop &&
-               isOne(dequantize.getScale(), dequantize.getZero()))
-        moveBeforeViews(dequantize); // its floats are stored: where the integers are computed
+               dequantize && dequantize.rootKind() == RootKind::Loop && hasOneScale(dequantize))
+        replace(dequantize,
+                movedBeforeViews(
+                    b, dequantize,
+                    movesElements)); // its floats are stored: where the integers are computed
     }
-  }
-
-  /// Small constants in place of what computes them, and parameters that kernels read.
-  void finish(func::FuncOp function) {
-    SmallVector<Operation *> all;
-    function.walk([&](Operation *op) { all.push_back(op); });
-    for (Operation *op : all)
-      fold(op);
-    for (Operation *op : all)
-      if (auto conv = dyn_cast<ConvOp>(op))
-        restoreFilter(conv);
-    for (Operation *op : all)
-      if (isa<QuantizeOp, DequantizeOp>(op))
-        for (unsigned i : {1u, 2u})
-          makeParameter(op->getOpOperand(i));
   }
 
 private:
+  void at(Operation *op) {
+    b.setInsertionPoint(op);
+    b.setLoc(op->getLoc());
+  }
+
   void replace(Operation *op, Value by) {
-    if (!by)
-      return;
-    op->getResult(0).replaceAllUsesWith(by);
-    op->erase();
+    if (by)
+      replaceBy(op, by);
   }
 
-  //===-- Moving quantisations ------------------------------------------------------------------------===//
-
-  /// view(dequantize(x)) is dequantize(view(x)).
-  void moveBehindView(Operation *view) {
-    auto dequantize = view->getOperand(0).getDefiningOp<DequantizeOp>();
-    if (!dequantize || !isOne(dequantize.getScale(), dequantize.getZero()))
-      return;
-    Value moved = viewOf(view, dequantize.getInput());
-    replace(view,
-            b.create<DequantizeOp>(view->getResult(0).getType(), moved,
-                                   scalar(dequantize.getScale()), scalar(dequantize.getZero())));
-  }
-
-  /// Bytes that stand for the same reals are one tensor of bytes.
-  void moveBehindConcat(ConcatOp concat) {
-    SmallVector<Value> integers;
-    DequantizeOp first;
-    for (Value input : concat.getInputs()) {
-      auto part = input.getDefiningOp<DequantizeOp>();
-      if (!part || !isByte(part.getInput()) || !isOne(part.getScale(), part.getZero()))
-        return;
-      if (!first)
-        first = part;
-      if (typeOf(part.getInput()).getElementType() != typeOf(first.getInput()).getElementType() ||
-          !constants.areEqual(part.getScale(), first.getScale()) ||
-          !constants.areEqual(part.getZero(), first.getZero()))
-        return;
-      integers.push_back(part.getInput());
-    }
-    Value whole = b.create<ConcatOp>(
-        typeOf(concat.getResult()).withElement(typeOf(first.getInput()).getElementType()), integers,
-        concat.getDim());
-    replace(concat, b.create<DequantizeOp>(concat.getResult().getType(), whole,
-                                           scalar(first.getScale()), scalar(first.getZero())));
-  }
-
-  /// What ranks give each other of dequantised integers is given as integers. A sum of integers times what all ranks have is that of the
-  /// integers, multiplied once.
-  void moveBehindExchange(CollectiveOpInterface exchange) {
-    if (std::optional<Combiner> combiner = exchange.getForm().combiner) {
-      if (*combiner == Combiner(CombinerKind::Sum))
-        moveBehindSum(exchange);
-      return;
-    }
-    auto dequantize = exchange->getOperand(0).getDefiningOp<DequantizeOp>();
-    if (dequantize && isOne(dequantize.getScale(), dequantize.getZero()) &&
-        !isPacked(typeOf(dequantize.getInput()).getElementType()) &&
-        constants.find(dequantize.getScale()) && constants.find(dequantize.getZero()))
-      moveBehindView(exchange);
-  }
-
+  /// A sum of integers times what all ranks have is that of the integers, multiplied once.
   void moveBehindSum(CollectiveOpInterface sum) {
+    if (sum.getForm().combiner != Combiner(CombinerKind::Sum))
+      return;
     auto scaled = sum->getOperand(0).getDefiningOp<MulOp>();
     auto real = scaled ? scaled.getLhs().getDefiningOp<ConvertOp>() : ConvertOp();
     if (!real || !scaled->hasOneUse() || !typeOf(real.getInput()).getElementType().isInteger(32) ||
         scaled.getType() != real.getType() || !constants.find(scaled.getRhs()) ||
         !isSameBehind(sum, scaled.getRhs()))
       return;
-    Value whole = viewOf(sum, real.getInput());
+    Value whole = viewOf(b, sum, real.getInput());
     Value restored = b.create<ConvertOp>(whole, real.getTo());
     replace(sum, b.create<MulOp>(restored, scaled.getRhs()));
   }
@@ -194,93 +96,6 @@ private:
         return false;
     }
     return true;
-  }
-
-  /// Whether no window of a pool lies outside its operand.
-  static bool allReachInside(PoolOp pool) {
-    bool inside = true;
-    for (auto [kernel, low, high] :
-         llvm::zip(pool.getKernel(), pool.getLow().getDims(), pool.getHigh().getDims()))
-      inside &=
-          low.asConstant().value_or(kernel) < kernel && high.asConstant().value_or(kernel) < kernel;
-    return inside;
-  }
-
-  bool isPositive(Value scale) {
-    const RefTensor *number = constants.find(scale);
-    return number && number->reals[0] > 0;
-  }
-
-  /// Whether a function of the operation's elements may be computed before it. Quantising keeps the order of reals, so the largest one
-  /// becomes the largest integer.
-  bool canFollow(Operation *op, QuantizeOp quantize) {
-    auto pool = dyn_cast_or_null<PoolOp>(op);
-    return movesElements(op) || (quantize && pool && pool.getKind() == PoolKind::Max &&
-                                 allReachInside(pool) && isPositive(quantize.getScale()));
-  }
-
-  /// The largest of dequantised integers is the largest integer, dequantised, when no window lies outside and the scale is positive.
-  void moveBehindMaximum(PoolOp pool) {
-    auto dequantize = pool.getInput().getDefiningOp<DequantizeOp>();
-    if (pool.getKind() != PoolKind::Max || !dequantize ||
-        !isOne(dequantize.getScale(), dequantize.getZero()))
-      return;
-    if (!allReachInside(pool) || !isPositive(dequantize.getScale()))
-      return;
-    Operation *clone = b.clone(*pool);
-    clone->setOperand(0, dequantize.getInput());
-    clone->getResult(0).setType(
-        typeOf(pool.getResult()).withElement(typeOf(dequantize.getInput()).getElementType()));
-    replace(pool,
-            b.create<DequantizeOp>(pool.getResult().getType(), clone->getResult(0),
-                                   scalar(dequantize.getScale()), scalar(dequantize.getZero())));
-  }
-
-  Value viewOf(Operation *view, Value of) {
-    Operation *clone = b.clone(*view);
-    clone->setOperand(0, of);
-    clone->getResult(0).setType(
-        typeOf(view->getResult(0)).withElement(typeOf(of).getElementType()));
-    return clone->getResult(0);
-  }
-
-  /// A tensor of one element without dimensions.
-  Value scalar(Value one) {
-    if (typeOf(one).getRank() == 0)
-      return one;
-    DimsAttr none = DimsAttr::get(b.getContext(), ArrayRef<SymExpr>());
-    return b.create<ReshapeOp>(
-        SymTensorType::get(b.getContext(), none.getDimAttributes(), typeOf(one).getElementType()),
-        one, none);
-  }
-
-  /// f(view(x)) is view(f(x)) when f's other operands are numbers: then it belongs to what computes x. What is quantised passes maxima, too.
-  void moveBeforeViews(Operation *op) {
-    auto quantize = dyn_cast<QuantizeOp>(op);
-    auto dequantize = op->getOperand(0).getDefiningOp<DequantizeOp>();
-    if (quantize && dequantize && dequantize.getInput().getType() == quantize.getType() &&
-        constants.areEqual(dequantize.getScale(), quantize.getScale()) &&
-        constants.areEqual(dequantize.getZero(), quantize.getZero()))
-      return replace(op, dequantize.getInput());
-    SmallVector<Operation *> views;
-    Value x = op->getOperand(0);
-    while (canFollow(x.getDefiningOp(), quantize) && x.hasOneUse()) {
-      views.push_back(x.getDefiningOp());
-      x = views.back()->getOperand(0);
-    }
-    if (views.empty() || isa<BlockArgument>(x))
-      return;
-    Type element = typeOf(op->getResult(0)).getElementType();
-    SmallVector<Value> operands{x};
-    for (Value number : op->getOperands().drop_front())
-      operands.push_back(scalar(number));
-    Operation *clone = b.clone(*op);
-    clone->setOperands(operands);
-    clone->getResult(0).setType(typeOf(x).withElement(element));
-    Value moved = clone->getResult(0);
-    for (Operation *view : llvm::reverse(views))
-      moved = viewOf(view, moved);
-    replace(op, moved);
   }
 
   /// transpose(f(contract)) is a contraction with its result's dimensions in another order.
@@ -310,8 +125,6 @@ private:
     }
     replace(transpose, moved);
   }
-
-  //===-- Products ------------------------------------------------------------------------------------===//
 
   /// Operands as the formula above has them.
   struct Operands {
@@ -373,7 +186,7 @@ private:
   /// A parameter as [n, 1, …]: a list, or one number, with `behind` dimensions of 1 behind.
   Value perChannel(Value parameter, unsigned behind) {
     if (isOne(parameter))
-      return scalar(parameter);
+      return scalar(b, parameter);
     SmallVector<SymExpr> dims{typeOf(parameter).getElements()};
     dims.append(behind, SymExpr::constant(b.getContext(), 1));
     DimsAttr attribute = DimsAttr::get(b.getContext(), dims);
@@ -412,7 +225,7 @@ private:
     DequantizeOp a = o.a, w = o.w;
     Value columns = perChannel(w.getScale(), behind);
     if (isOne(a.getScale()))
-      return b.create<MulOp>(real, b.create<MulOp>(columns, scalar(a.getScale())));
+      return b.create<MulOp>(real, b.create<MulOp>(columns, scalar(b, a.getScale())));
     return b.create<MulOp>(b.create<MulOp>(real, columns), perRow(a.getScale(), typeOf(sum)));
   }
 
@@ -436,7 +249,7 @@ private:
     auto add = [&](Value term) {
       correction = correction ? Value(b.create<AddOp>(correction, term)) : term;
     };
-    Value za = widen(scalar(o->a.getZero())), zw = widen(perChannel(o->w.getZero(), 0));
+    Value za = widen(scalar(b, o->a.getZero())), zw = widen(perChannel(o->w.getZero(), 0));
     if (aroundA)
       add(b.create<MulOp>(sumWeight(*o, channel, aroundW), za));
     if (aroundW)
@@ -466,12 +279,12 @@ private:
         SmallVector<SymExpr> before(2, zero), after(2, zero);
         llvm::append_range(before, low.getDims());
         llvm::append_range(after, high.getDims());
-        x = b.create<PadOp>(x, scalar(o->a.getZero()), DimsAttr::get(b.getContext(), before),
+        x = b.create<PadOp>(x, scalar(b, o->a.getZero()), DimsAttr::get(b.getContext(), before),
                             DimsAttr::get(b.getContext(), after));
         low = high = DimsAttr::get(b.getContext(), SmallVector<SymExpr>(behind, zero));
       }
       correction = b.create<MulOp>(perChannel(sumWeight(*o, 0, aroundW), behind),
-                                   widen(scalar(o->a.getZero())));
+                                   widen(scalar(b, o->a.getZero())));
     }
     if (aroundW) {
       Value term = b.create<MulOp>(sumOfWindows(b, x, op, low, high),
@@ -485,80 +298,21 @@ private:
     return scaled(sum, correction, *o, behind);
   }
 
-  //===-- Constants -----------------------------------------------------------------------------------===//
-
-  /// A small value that depends on constants only becomes one.
-  void fold(Operation *op) {
-    if (op->getNumResults() != 1 || op->use_empty() || op->getNumOperands() == 0 ||
-        isa<KernelOp>(op))
-      return;
-    Value value = op->getResult(0);
-    auto type = dyn_cast<SymTensorType>(value.getType());
-    if (!type || !type.getConstantDims() ||
-        type.getElements().asConstant().value_or(kMostFolded + 1) > kMostFolded ||
-        type.getElementType().isInteger(1) || isPacked(type.getElementType()) ||
-        constantPart(value) || llvm::all_of(op->getUsers(), [&](Operation *user) {
-          return user->getNumResults() == 1 && user->getNumOperands() > 0 &&
-                 constants.ofRanks(user->getResult(0));
-        }))
-      return; // what only constants read disappears with them
-    const RankValues *values = constants.ofRanks(value);
-    if (!values || !elementsOf(values->tensors[0]))
-      return;
-    b.setInsertionPoint(op);
-    value.replaceAllUsesWith(storedConstant(b, type, values->group, values->joined()));
-  }
-
-  /// A filter of bytes that is multiplied by floats is one of floats: no schedule restores filters where it reads them.
-  void restoreFilter(ConvOp op) {
-    auto restored = op.getFilter().getDefiningOp<DequantizeOp>();
-    const RefTensor *numbers = restored ? filters.find(restored) : nullptr;
-    if (!numbers)
-      return;
-    b.setInsertionPoint(op);
-    op.getFilterMutable().assign(storedConstant(b, restored.getType(), {}, *numbers));
-    filters.forget();
-  }
-
-  /// A number that differs from layer to layer is read from memory, so that layers share their code.
-  void makeParameter(OpOperand &operand) {
-    Operation *op = operand.get().getDefiningOp();
-    const RefTensor *tensor = isa_and_nonnull<FillOp, ConstantOp>(op) && isOne(operand.get())
-                                  ? constants.find(operand.get())
-                                  : nullptr;
-    if (!tensor || (tensor->kind == Scalar::Integer && tensor->integers[0] == 0))
-      return;
-    if (op->hasAttr(kParameterAttr))
-      return;
-    b.setInsertionPoint(operand.getOwner());
-    auto constant = b.create<ConstantOp>(typeOf(operand.get()), elementsOf(*tensor));
-    constant->setAttr(kParameterAttr, b.getUnitAttr());
-    operand.set(constant);
-  }
-
   ImplicitLocOpBuilder b;
-  ConstantValues constants, filters;
+  ConstantValues constants;
 };
 
 struct UseIntegersPass : impl::UseIntegersBase<UseIntegersPass> {
   void runOnOperation() override {
-    if (getOperation().isExternal())
-      return;
-    bool quantised = false;
-    getOperation().walk(
-        [&](Operation *op) { quantised |= isa<QuantizeOp, DequantizeOp>(op) || sumsIntegers(op); });
-    if (!quantised)
-      return;
-    Rewriter rewriter(getOperation(), weight);
-    rewriter.run(getOperation().getBody().front());
-    rewriter.finish(getOperation());
+    if (!getOperation().isExternal() && isQuantised(getOperation()))
+      Rewriter(getOperation(), weight).run(getOperation().getBody().front());
   }
   WeightReader weight;
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createUseIntegers(std::function<const char *(llvm::StringRef)> weight) {
+std::unique_ptr<Pass> createUseIntegers(WeightReader weight) {
   auto pass = std::make_unique<UseIntegersPass>();
   pass->weight = std::move(weight);
   return pass;

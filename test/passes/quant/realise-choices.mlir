@@ -1,5 +1,5 @@
 // RUN: weft-opt %s --weft-realise-choices | FileCheck %s
-// RUN: weft-opt %s --weft-realise-choices --weft-use-integers | FileCheck %s --check-prefix=INTEGERS
+// RUN: weft-opt %s --weft-realise-choices --weft-move-quantisations --weft-use-integers --weft-store-parameters | FileCheck %s --check-prefix=INTEGERS
 
 // One scale for the whole input; the weight's columns have scales of their own, that of zeros has 1.
 // CHECK-LABEL: func @static

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-use-integers | FileCheck %s
+// RUN: weft-opt %s --weft-move-quantisations --weft-use-integers --weft-store-parameters | FileCheck %s
 
 // A product of bytes is summed in i32. The zero point of the activations takes away its multiple of the sums of
 // the weight's columns (16 and 20), and both scales are one number.
