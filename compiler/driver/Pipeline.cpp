@@ -70,6 +70,7 @@ void addGraph(Passes &passes, const PipelineOptions &options) {
   passes.push_back(createFlattenProducts());
   passes.push_back(createFoldMoves());
   passes.push_back(createNestConcats());
+  passes.push_back(createScatterRows());
   if (options.roundStorage) { // behind: what is moved is in its place
     RoundStorageOptions round;
     round.element = options.roundOperands;

@@ -79,6 +79,19 @@ def FoldMoves : Pass<"weft-fold-moves", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def ScatterRows : Pass<"weft-scatter-rows", "::mlir::func::FuncOp"> {
+  let summary = "positions of rows are read once, and rows move whole";
+  let description = [{
+    Elements scattered along the first axis by positions that were copied along rows.
+
+    ```mlir
+    %1 = weft.expand %i to [n, 64]
+    %2 = weft.scatter_elements add %x, %1, %u axis 0       ->      %2 = weft.scatter_nd add %x, %i, %u
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def ChannelsLast : Pass<"weft-channels-last", "::mlir::func::FuncOp"> {
   let summary = "convolutions and what follows them have channels as the last dimension";
   let description = [{

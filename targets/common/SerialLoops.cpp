@@ -39,24 +39,47 @@ void SerialLoops::store(unsigned result, ArrayRef<Value> index, Value data) {
 }
 
 void SerialLoops::copy(unsigned operand, unsigned result) {
-  SmallVector<SymExpr> dims = type(result).getDims();
-  if (dims.empty())
-    return store(result, {}, load(operand, {}));
-  box(ArrayRef(dims).drop_back(), [&](ArrayRef<Value> outer) {
+  slice(type(result).getDims(), [&](ArrayRef<IndexValue> index) {
+    frame.e.store(outputs[result], type(result), index,
+                  frame.e.pull(root->getOperand(operand), index));
+  });
+}
+
+void SerialLoops::update(unsigned operand, ArrayRef<Value> from, unsigned result,
+                         ArrayRef<Value> to, ArrayRef<SymExpr> box,
+                         std::optional<Combiner> combiner) {
+  slice(box, [&](ArrayRef<IndexValue> inside) {
+    SmallVector<IndexValue> source = positions(from), target = positions(to);
+    llvm::append_range(source, inside);
+    llvm::append_range(target, inside);
+    Value data = frame.e.pull(root->getOperand(operand), source);
+    if (combiner)
+      data = emitCombine(b, *combiner, type(result).getElementType(),
+                         frame.e.load(outputs[result], type(result), target), data);
+    frame.e.store(outputs[result], type(result), target, data);
+  });
+}
+
+void SerialLoops::slice(ArrayRef<SymExpr> dims, function_ref<void(ArrayRef<IndexValue>)> body) {
+  if (dims.empty()) {
+    frame.e.forget();
+    body({});
+    return frame.e.forget();
+  }
+  box(dims.drop_back(), [&](ArrayRef<Value> outer) {
     SmallVector<IndexValue> index = positions(outer);
     index.emplace_back();
-    copyLine(dims.back(), [&](IndexValue i) {
+    line(dims.back(), [&](IndexValue i) {
       index.back() = i;
-      frame.e.store(outputs[result], type(result), index,
-                    frame.e.pull(root->getOperand(operand), index));
+      body(index);
     });
   });
 }
 
-void SerialLoops::copyLine(SymExpr size, function_ref<void(IndexValue)> copy) {
+void SerialLoops::line(SymExpr size, function_ref<void(IndexValue)> body) {
   SerialBuilder::loop(constant(0), symbolic(size), [&](Value i) {
     frame.e.forget();
-    copy({i, 1});
+    body({i, 1});
     frame.e.forget();
   });
 }

@@ -20,12 +20,18 @@ public:
   mlir::Value loadResult(unsigned result, llvm::ArrayRef<mlir::Value> index) override;
   void store(unsigned result, llvm::ArrayRef<mlir::Value> index, mlir::Value data) override;
   void copy(unsigned operand, unsigned result) override;
+  void update(unsigned operand, llvm::ArrayRef<mlir::Value> from, unsigned result,
+              llvm::ArrayRef<mlir::Value> to, llvm::ArrayRef<SymExpr> box,
+              std::optional<Combiner> combiner) override;
   mlir::Value scratch(mlir::Value slot) override;
   void setScratch(mlir::Value slot, mlir::Value data) override;
 
 private:
-  /// Calls `copy` for all places of a line.
-  virtual void copyLine(SymExpr size, llvm::function_ref<void(IndexValue)> copy);
+  /// Calls `body` for all places of a line, which it may take in any order, or together.
+  virtual void line(SymExpr size, llvm::function_ref<void(IndexValue)> body);
+  /// The same for all places of a box.
+  void slice(llvm::ArrayRef<SymExpr> dims,
+             llvm::function_ref<void(llvm::ArrayRef<IndexValue>)> body);
   SymTensorType type(unsigned result);
   mlir::Value word(mlir::Value slot);
 

@@ -307,6 +307,15 @@ TEST_CASE("scatter_elements and scatter_nd run in order and leave out what is ou
             {"[m, n, 3], i32", "[4, 2], i64", "[4, 3], i32"},
             {"[m, n, 3], i32"}},
            kSizes, 0);
+    // Halves are rounded after each update, where the evaluator rounds once.
+    for (auto [element, tolerance] :
+         {std::pair("f32", 0.0), {"ui8", 0.0}, {"f16", 2e-3}, {"bf16", 1e-2}}) {
+      std::string rows = std::string("[m, n], ") + element;
+      agrees({std::string("scatter_nd ") + kind + " %a, %b, %c outside clamped",
+              {rows, "[5, 1], i64", std::string("[5, n], ") + element},
+              {rows}},
+             kSizes, tolerance);
+    }
   }
   agrees({"scatter_elements add %a, %b, %c axis 0 outside clamped",
           {"[4, 6], f64", "[m, n], i32", "[m, n], f64"},

@@ -28,15 +28,6 @@ Value isInside(SerialBuilder &s, Value all, Value position, Value size) {
   return b.createOrFold<arith::AndIOp>(all, here);
 }
 
-/// Combines the update at `from` into the result at `to`.
-void update(SerialBuilder &s, ScatterKind kind, Type element, ArrayRef<Value> from,
-            ArrayRef<Value> to) {
-  Value data = s.load(2, from);
-  if (std::optional<Combiner> combiner = combinerOf(kind))
-    data = emitCombine(s.builder(), *combiner, element, s.loadResult(0, to), data);
-  s.store(0, to, data);
-}
-
 } // namespace
 
 //===-- scatter_elements -------------------------------------------------------------------------===//
@@ -54,7 +45,7 @@ void ScatterElementsOp::emitSerial(SerialBuilder &s, Value) {
     for (unsigned d = 0; d < input.getRank(); ++d)
       if (d != getAxis() && input.getDim(d) != indices.getDim(d))
         inside = isInside(s, inside, to[d], s.symbolic(input.getDim(d)));
-    s.when(inside, [&] { update(s, getKind(), input.getElementType(), from, to); });
+    s.when(inside, [&] { s.update(2, from, 0, to, {}, combinerOf(getKind())); });
   });
 }
 
@@ -77,12 +68,7 @@ void ScatterNdOp::emitSerial(SerialBuilder &s, Value) {
         inside = isInside(s, inside, to.back(), size);
     }
     s.when(inside, [&] {
-      s.box(ArrayRef(dims).drop_front(tuple), [&](ArrayRef<Value> inner) {
-        SmallVector<Value> from(at), target(to);
-        llvm::append_range(from, inner);
-        llvm::append_range(target, inner);
-        update(s, getKind(), input.getElementType(), from, target);
-      });
+      s.update(2, at, 0, to, ArrayRef(dims).drop_front(tuple), combinerOf(getKind()));
     });
   });
 }

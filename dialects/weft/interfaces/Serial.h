@@ -11,6 +11,7 @@
 #define WEFT_DIALECTS_WEFT_INTERFACES_SERIAL_H
 
 #include "dialects/symbolic/SymExpr.h"
+#include "dialects/weft/interfaces/IterationRule.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace weft {
@@ -30,6 +31,10 @@ public:
   virtual void store(unsigned result, llvm::ArrayRef<mlir::Value> index, mlir::Value data) = 0;
   /// All elements of an operand to a result of the same dimensions.
   virtual void copy(unsigned operand, unsigned result) = 0;
+  /// A slice of an operand replaces one of a result, or is combined with it: result[to, i] for every index i of a box.
+  virtual void update(unsigned operand, llvm::ArrayRef<mlir::Value> from, unsigned result,
+                      llvm::ArrayRef<mlir::Value> to, llvm::ArrayRef<SymExpr> box,
+                      std::optional<Combiner> combiner) = 0;
   /// Words of memory of the unit's own, as many as ElementOpInterface::serialScratch says.
   virtual mlir::Value scratch(mlir::Value slot) = 0;
   virtual void setScratch(mlir::Value slot, mlir::Value word) = 0;

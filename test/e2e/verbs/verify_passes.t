@@ -20,6 +20,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 |          weft-flatten-products      0          2.5e-04
 |          weft-fold-moves            0          2.5e-04
 |          weft-nest-concats          0          2.5e-04
+|          weft-scatter-rows          0          2.5e-04
 |          weft-check-positions       0          2.5e-04
 |          weft-decompose-composites  0          2.5e-04
 |          weft-tabulate-bytes        0          2.5e-04
@@ -33,7 +34,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 |          plan-reserve-late          0          2.5e-04
 |          plan-place-memory          0          2.5e-04
 |          code                       0          2.5e-04
-| first    pass weft-narrow-weights, 15 of 31
+| first    pass weft-narrow-weights, 15 of 32
 |          output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]
 ! inputs   x  f32[1, 2]  generated, ones
 ! error: output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]

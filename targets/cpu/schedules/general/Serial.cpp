@@ -13,15 +13,15 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-/// Copies of lines are made in vectors.
+/// Lines are taken in vectors.
 class Loops : public SerialLoops {
 public:
   Loops(KernelContext &c, Operation *root) : SerialLoops(c, root, c.scratch), c(c) {}
 
 private:
-  void copyLine(SymExpr size, function_ref<void(IndexValue)> copy) override {
+  void line(SymExpr size, function_ref<void(IndexValue)> body) override {
     c.e.setLanes(c.machine.lanes());
-    c.vectors(size, copy);
+    c.vectors(size, body);
     c.e.setLanes(1);
   }
 
