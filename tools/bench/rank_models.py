@@ -1,7 +1,7 @@
 """Whole models over two ranks: `tools/bench/ranks models`.
 
 Two ranks of one thread, as `weft compile --ranks 2` splits the model, take turns with one process of two threads, and with PyTorch's tensor
-parallelism where it knows the model. Every result is compared with float64.
+parallelism where it knows the model. Every result is compared with float64. Weft's samples are taken again while others compute (alone.py).
 """
 import json
 import os
@@ -9,6 +9,7 @@ import statistics
 import subprocess
 import tempfile
 
+import alone
 import cases
 import environment
 import files
@@ -62,11 +63,17 @@ def measure_case(model, case, ways, peer, options, folder, work):
     import numpy as np
     feed = os.path.join(folder, f"{model}.{case}.npz")
     np.savez(feed, **cases.inputs(model, case)[0])
-    row = dict(model=model, case=case, samples={})
+    row = dict(model=model, case=case, samples={}, disturbed=[])
     for way in ways:
         if not (judged := way.judge(model, case, feed, work))["right"]:
             raise SystemExit(f"error: {way.way}: a wrong answer to {model} {case}: error {judged['error']:.1e}")
-    turns = [(way.way, lambda way=way: way.seconds(feed)) for way in ways]
+
+    def sampled(way):
+        seconds, was_alone = alone.sample(lambda: way.seconds(feed))
+        row["disturbed"].extend([] if was_alone else [way.way])
+        return seconds
+
+    turns = [(way.way, lambda way=way: sampled(way)) for way in ways]
     if peer:
         turns.append(("torch", lambda: peer.ask(f"{case} {CALLS}")))
     for turn in range(options.rounds):
@@ -75,6 +82,8 @@ def measure_case(model, case, ways, peer, options, folder, work):
     if any(value < 0 for value in row["samples"].get("torch", [])):
         row["samples"].pop("torch")
         print(f"torch: a wrong answer to {model} {case}", flush=True)
+    if row["disturbed"]:
+        print(f"{model} {case}: others computed beside {len(row['disturbed'])} samples", flush=True)
     return row
 
 

@@ -11,7 +11,7 @@ import rank_models
 
 PEERS = ()
 # What plans are made for: the sizes that are planned for by themselves, and others.
-CASES = {"minilm": {"b1s128": [], "b8s128": ["--at", "batch=8"]}, "bert_base": {"b1s128": []}, "llama160m": {"prefill128": ["--at", "past=0"], "decode128": ["--at", "seq=1"]}}
+CASES = {"minilm": {"b1s128": [], "b8s128": ["--at", "batch=8"]}, "bert_base": {"b1s128": []}, "gpt2": {"prefill128": ["--at", "past=0"]}, "llama160m": {"prefill128": ["--at", "past=0"], "decode128": ["--at", "seq=1"]}}
 NAMED = ("tp", "sp", "dp")
 
 

@@ -9,6 +9,7 @@ import os
 import re
 import tempfile
 
+import alone
 import cases
 import files
 import rank_models
@@ -90,16 +91,23 @@ class Program:
 
 
 def measure_cell(program, part, options):
-    exchange = part * typical([program.seconds("product", None) for _ in range(3)])
+    disturbed = []
+
+    def sampled(way, link):
+        seconds, was_alone = alone.sample(lambda: program.seconds(way, link))
+        disturbed.extend([] if was_alone else [way])
+        return seconds
+
+    exchange = part * typical([sampled("product", None) for _ in range(3)])
     latencies = program.sent["messages"] * LATENCY
     link = f"{program.sent['bytes'] / (exchange - latencies) / 1e6:.1f}MB/s,{LATENCY * 1e6:.0f}us"
     samples = {way: [] for way in WAYS}
     for turn in range(options.rounds):
         for way in list(WAYS)[::-1] if turn % 2 else WAYS:
-            samples[way].append(program.seconds(way, link))
+            samples[way].append(sampled(way, link))
     row = {way + "_seconds": typical(samples[way]) for way in WAYS}
-    row.update(program=program.name, part=part, link=link, exchange_seconds=exchange, sent=program.sent, samples=samples)
-    print(line(row), flush=True)
+    row.update(program=program.name, part=part, link=link, exchange_seconds=exchange, sent=program.sent, samples=samples, disturbed=disturbed)
+    print(line(row) + (f" others computed beside {len(disturbed)} samples" if disturbed else ""), flush=True)
     return row
 
 

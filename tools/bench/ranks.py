@@ -2,7 +2,7 @@
 
     ranks.py collectives [--ranks 2] [--rounds 9] [--peers openmpi,impi,gloo] [--out FILE.json]
     ranks.py models [--models minilm,bert_base,llama160m] [--rounds 7] [--peers torch] [--out FILE.json]
-    ranks.py plans [--models minilm,bert_base,llama160m] [--rounds 7] [--out FILE.json]
+    ranks.py plans [--models minilm,bert_base,gpt2,llama160m] [--rounds 7] [--out FILE.json]
     ranks.py overlap [--rounds 7] [--out docs/performance/overlap.json]
     ranks.py steps [--rounds 7] [--out FILE.json]
 
@@ -39,7 +39,7 @@ def parse(arguments):
     parser.add_argument("what", choices=BENCHES)
     parser.add_argument("--ranks", type=int, default=2, help="of `collectives`")
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--models", default=",".join(rank_models.CASES))
+    parser.add_argument("--models", help="some of them; default: all that it measures")
     parser.add_argument("--peers", help="some of them; default: all that can be had")
     parser.add_argument("--out", help="all samples, as JSON")
     return parser.parse_args(arguments)
@@ -49,6 +49,7 @@ def main(arguments):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     options = parse(arguments)
     bench = BENCHES[options.what]
+    options.models = options.models or ",".join(getattr(bench, "CASES", ()))
     peers = options.peers.split(",") if options.peers is not None else list(bench.PEERS)
     if unknown := set(filter(None, peers)) - set(bench.PEERS):
         raise SystemExit(f"error: no peer is called '{unknown.pop()}'\n  hint: {', '.join(bench.PEERS)}")
