@@ -226,6 +226,9 @@ def struck(launchers, how, victim, transport, after=0.0):
     print(f"{what}: the other rank ends after {other:.1f} s, mpirun after {took:.1f} s with exit code {command.returncode}", flush=True)
     expect(other < most, f"{what}: the other rank ends after {other:.1f} s")
     expect(took < most + 3, f"{what}: mpirun ends after {took:.1f} s")
+    # mpirun does not wait for what it ended: a system that is busy takes a moment to take it apart.
+    while any(is_there(each) for each in ranks) and time.monotonic() < begin + most + 3:
+        time.sleep(0.01)
     expect(not any(is_there(each) for each in ranks), f"{what}: ranks are left")
     if how == signal.SIGSTOP:
         is_said = re.search(rf"^error\[W0606\]: .*: waited {wait} s for rank {victim}\b", said, re.MULTILINE)
