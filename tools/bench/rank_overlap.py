@@ -5,7 +5,7 @@ is set so that an exchange takes 0.25, 0.5 and 1 of the product's time; without 
 alone, on both ranks at once. E = 1 - (fused - product) / (unfused - product) is the part of an exchange that is hidden. What docs/overlap.md says that the fused
 step takes, of the product's time as it was measured and the link's numbers, stands beside it.
 "Whole parts" is what a rank's part as one piece gives: the other's rows travel beside one half of the product, as blocks of a ring do; what is scattered
-is then not added.
+is then not added. It is measured where an exchange takes half of the product's time or more: a shorter one fits behind a half.
 """
 import json
 import os
@@ -113,11 +113,12 @@ def measure_cell(product, made, rows, part, options):
         exchange = part * typical([sampled("product") for _ in range(5)])
         received = rows // 2 * (inner if kind == "gather" else columns) * 4
         link = f"{received / (exchange - LATENCY) / 1e6:.1f}MB/s,{LATENCY * 1e6:.0f}us"
-    samples = {way: [] for way in WAYS}
+    ways = [way for way in WAYS if way != "parts" or (part and part >= 0.5)]
+    samples = {way: [] for way in ways}
     for turn in range(options.rounds):
-        for way in list(WAYS)[::-1] if turn % 2 else WAYS:
+        for way in ways[::-1] if turn % 2 else ways:
             samples[way].append(sampled(way))
-    product_alone, unfused, fused, parts = (typical(samples[way]) for way in WAYS)
+    product_alone, unfused, fused, parts = (typical(samples[way]) if way in ways else None for way in WAYS)
     exposed = fused - product_alone
     row = dict(product=product, exchange=kind, rows=rows, part=part, link=link, exchange_seconds=exchange, product_seconds=product_alone, unfused_seconds=unfused, fused_seconds=fused, parts_seconds=parts,
                exposed_seconds=exposed, hidden=1 - exposed / (unfused - product_alone) if part else None, samples=samples, disturbed=disturbed)
