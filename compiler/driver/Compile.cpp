@@ -442,14 +442,16 @@ private:
   }
 
   size_t kernelCount() const { return distinctKernels().size(); }
+
   using TargetsKernel = std::pair<const KernelTarget *, const PlannedKernel *>;
-  /// Variant by variant; those of one target may share some. The code of a pass before a kernel is the kernel's.
+
+  /// Variant by variant; those of one target may share some.
   std::vector<TargetsKernel> distinctKernels() const {
     std::vector<TargetsKernel> kernels;
     llvm::StringSet<> known;
     for (const Variant &variant : variants)
       for (const PlannedKernel &kernel : variant.program.kernels)
-        if (!kernel.isFirst && known.insert(kernel.symbol).second)
+        if (known.insert(kernel.symbol).second)
           kernels.push_back({&variant.targetOf(kernel), &kernel});
     return kernels;
   }
@@ -502,10 +504,8 @@ private:
         continue;
       std::vector<std::string> texts;
       for (PlannedKernel &kernel : variant.program.kernels) {
-        const KernelImage &image = images[plan::KernelOp(kernel.op).getSymName().str()];
+        const KernelImage &image = images[kernel.symbol];
         kernel.blockThreads = image.threads;
-        if (kernel.isFirst)
-          continue;
         kernel.blockBytes = image.blockBytes, kernel.isCounted = image.isCounted;
         texts.push_back(image.bytes);
       }

@@ -346,18 +346,17 @@ private:
                  emit(launch.scratchExpr()));
       }
       requireSmall(launch.getWords().getDims());
+      requireSmall({launch.unitsExpr(), launch.grainExpr()});
     }
     std::vector<EmittedKernel> kernels;
     for (plan::LaunchOp launch : launches)
-      for (const PlannedKernel &row : program.rowsOf(launch)) {
-        kernels.push_back(kernelOf(launch, row));
-        requireSmall({kernels.back().units, kernels.back().grain});
-      }
+      kernels.push_back(kernelOf(launch));
     return kernels;
   }
 
-  EmittedKernel kernelOf(plan::LaunchOp launch, const PlannedKernel &row) {
+  EmittedKernel kernelOf(plan::LaunchOp launch) {
     EmittedKernel kernel;
+    const PlannedKernel &row = program.kernelOf(launch);
     kernel.symbol = row.symbol;
     kernel.onDevice = onDevice, kernel.isCounted = row.isCounted;
     kernel.row = &row - program.kernels.data();
@@ -366,13 +365,12 @@ private:
         kernel.words.push_back(address(buffer));
     for (SymExpr value : launch.getWords().getDims())
       kernel.words.push_back(emit(value));
+    kernel.units = launch.unitsExpr();
     kernel.grain = launch.grainExpr();
     SymMap here;
     for (auto [symbol, word] : llvm::zip_equal(row.symbols, launch.getWords().getDims()))
       here[symbol] = word;
     kernel.work = row.work.substitute(here);
-    kernel.units =
-        row.isFirst ? plan::KernelOp(row.op).firstExpr().substitute(here) : launch.unitsExpr();
     return kernel;
   }
 

@@ -5,7 +5,6 @@
 #include "passes/cost/KernelChoice.h"
 #include "passes/cost/KernelWork.h"
 #include "passes/plan/LowerToPlan.h"
-#include "targets/common/KernelTarget.h"
 #include "weft/sha256.h"
 
 using namespace mlir;
@@ -31,24 +30,6 @@ PlannedKernel rowOf(plan::KernelOp op) {
   row.bytesMoved = op.getMoves()[0];
   row.work = op.getWork()[0];
   return row;
-}
-
-/// What the pass before a kernel does is taken from it: where it has units, it does all the work.
-PlannedKernel takeFirst(PlannedKernel &kernel) {
-  PlannedKernel first = kernel;
-  first.symbol = firstPassName(kernel.symbol);
-  first.isFirst = true;
-  for (uint8_t &byte : first.key) // of another text than any kernel's
-    byte = ~byte;
-  SymExpr runs = SymExpr::min(plan::KernelOp(kernel.op).firstExpr(),
-                              SymExpr::constant(kernel.op.getContext(), 1));
-  for (auto [own, left] :
-       {std::pair(&first.flops, &kernel.flops), std::pair(&first.bytesMoved, &kernel.bytesMoved),
-        std::pair(&first.work, &kernel.work)}) {
-    *own = *own * runs;
-    *left = *left - *own;
-  }
-  return first;
 }
 
 uint16_t kindOf(ExchangeKind kind) {
@@ -228,26 +209,14 @@ private:
   void read(plan::LaunchOp launch, SymExpr times) {
     auto [place, isNew] =
         program.kernelRows.try_emplace(launch.getKernel(), program.kernels.size());
-    if (isNew) {
-      PlannedKernel row = rowOf(module.lookupSymbol<plan::KernelOp>(launch.getKernelAttr()));
-      if (row.op.firstExpr()) {
-        program.kernels.push_back(takeFirst(row));
-        ++place->second;
-      }
-      program.kernels.push_back(std::move(row));
-    }
+    if (isNew)
+      program.kernels.push_back(rowOf(module.lookupSymbol<plan::KernelOp>(launch.getKernelAttr())));
     PlannedKernel &kernel = program.kernels[place->second];
-    count(kernel, launch, times);
-    if (kernel.op.firstExpr())
-      count(program.kernels[place->second - 1], launch, times);
-    addScratch(launch.scratchExpr());
-  }
-
-  void count(PlannedKernel &kernel, plan::LaunchOp launch, SymExpr times) {
     ++kernel.calls;
     for (StringAttr node : launch.getNodes().getAsRange<StringAttr>())
       if (kernel.nodes.empty() || kernel.nodes.back() != node.getValue())
         kernel.nodes.push_back(node.str());
+    addScratch(launch.scratchExpr());
     if (!times)
       return; // as sizes that nothing limits, turns that nothing limits are not counted
     SymMap here;

@@ -23,7 +23,6 @@ struct PlannedKernel {
   std::vector<std::string> nodes;
   unsigned calls = 0, pointers;
   bool isTuned;                                ///< a record picked how it is computed
-  bool isFirst = false;                        ///< the pass before the kernel whose row comes next
   unsigned blockThreads = 0, blockBytes = 0;   ///< on a device, once it is compiled
   bool isCounted = false;                      ///< and whether its blocks count each other
   llvm::SmallVector<mlir::StringAttr> symbols; ///< words behind the pointers, in order
@@ -80,12 +79,6 @@ struct Program {
 
   const PlannedKernel &kernelOf(plan::LaunchOp launch) const {
     return kernels[kernelRows.lookup(launch.getKernel())];
-  }
-  /// What is launched: the pass before the kernel, if there is one, and the kernel.
-  llvm::ArrayRef<PlannedKernel> rowsOf(plan::LaunchOp launch) const {
-    unsigned row = kernelRows.lookup(launch.getKernel());
-    bool hasFirst = bool(plan::KernelOp(kernels[row].op).firstExpr());
-    return llvm::ArrayRef(kernels).slice(row - hasFirst, 1 + hasFirst);
   }
 };
 

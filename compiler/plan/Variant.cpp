@@ -98,9 +98,6 @@ LogicalResult Variant::checkPlan() const {
     std::optional<KernelChoice> choice = choiceOf(kernel, own);
     if (!choice)
       return kernel.emitError("schedule '") << kernel.getSchedule() << "' does not take the kernel";
-    if (kernel.firstExpr() != choice->first)
-      return kernel.emitError("has another pass before it than schedule '")
-             << kernel.getSchedule() << "' of '" << own.scope() << "' needs";
     choices[kernel.getSymName()] = std::move(*choice);
   }
   WalkResult walked = plan.walk([&](plan::LaunchOp launch) {

@@ -55,8 +55,6 @@ LogicalResult KernelOp::verify() {
   for (DimsAttr formula : {getFlops(), getMoves(), getWork()})
     if (formula.size() != 1)
       return emitOpError("takes one expression for flops, moves and work each");
-  if (getFirst() && getFirst()->size() != 1)
-    return emitOpError("takes one expression for units of a pass before it");
   return success();
 }
 

@@ -46,8 +46,7 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, SymbolTable, IsolatedFromAbove, S
   let summary = "a distinct kernel: its specification, and what one call costs";
   let description = [{
     The region holds the specification, a function `@kernel` on tensors. `target` compiles it by a `schedule`; kernels of one plan may
-    have different ones. `flops`, `moves` (bytes) and `work` are formulas over the specification's symbols. `first`, of a device: a pass of
-    so many units, with the same words and scratch, ends before each launch begins; where there are none, the launch does all.
+    have different ones. `flops`, `moves` (bytes) and `work` are formulas over the specification's symbols.
 
     (R1) The region holds one function.
     (R2) Target and schedule have names.
@@ -56,19 +55,16 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, SymbolTable, IsolatedFromAbove, S
     plan.kernel @weft_k_row_0011aabbccdd target "some:level" schedule "row" flops [8*s0] moves [8*s0] work [24*s0] { func.func @kernel … }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$target, StrAttr:$schedule, Weft_DimsAttr:$flops, Weft_DimsAttr:$moves, Weft_DimsAttr:$work,
-                       OptionalAttr<Weft_DimsAttr>:$first);
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$target, StrAttr:$schedule, Weft_DimsAttr:$flops, Weft_DimsAttr:$moves, Weft_DimsAttr:$work);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `target` $target `schedule` $schedule `flops` custom<DimList>($flops) `moves` custom<DimList>($moves) `work` custom<DimList>($work)
-    (`first` custom<DimList>($first)^)?
     attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::func::FuncOp specification();
     /// Null: there is no pass before it.
-    ::weft::SymExpr firstExpr() { return getFirst() ? (*getFirst())[0] : ::weft::SymExpr(); }
   }];
 }
 

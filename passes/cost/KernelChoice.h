@@ -38,8 +38,6 @@ struct KernelChoice {
   llvm::SmallVector<WeightLayout> layouts;   ///< of arguments
   std::map<std::string, int64_t> picks = {}; ///< sizes that a record chose, by name
   std::optional<RowTiles> rowTiles = {};
-  SymExpr first =
-      {}; ///< units of a pass before the kernel, on a device; none of them: the kernel does all; null: there is no such pass
 };
 
 class KernelChooser {

@@ -98,10 +98,9 @@ public:
       b.setInsertionPointAfter(last);
     auto dims = [&](SymExpr expr) { return DimsAttr::get(b.getContext(), {expr}); };
     KernelWork work = workOf(specification, haveRoom);
-    kernel =
-        b.create<plan::KernelOp>(b.getUnknownLoc(), kernelName(text, choice), choice.target,
-                                 choice.schedule, dims(work.flops), dims(work.bytesMoved),
-                                 dims(work.work), choice.first ? dims(choice.first) : DimsAttr());
+    kernel = b.create<plan::KernelOp>(b.getUnknownLoc(), kernelName(text, choice), choice.target,
+                                      choice.schedule, dims(work.flops), dims(work.bytesMoved),
+                                      dims(work.work));
     kernel.getBody().emplaceBlock().push_back(specification.clone());
     last = kernel;
     return kernel;

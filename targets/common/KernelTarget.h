@@ -49,9 +49,6 @@ struct KernelImage {
   bool isCounted = false; ///< there its blocks count each other
 };
 
-/// The symbol of a pass before a kernel (KernelChoice::first), whose code is in the kernel's image.
-inline std::string firstPassName(llvm::StringRef kernel) { return (kernel + "_first").str(); }
-
 /// Functions `void (const float *data, float *out, int64_t rounds)` that show what a processor can do at most.
 struct PeakLoops {
   struct Loop {

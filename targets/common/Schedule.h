@@ -23,8 +23,6 @@ struct Launch {
   SymExpr units;
   SymExpr grain;   ///< units per piece of work, at least
   SymExpr scratch; ///< bytes per worker
-  SymExpr first =
-      {}; ///< units of a pass that ends before the kernel begins, of a device; none of them: the kernel does all; null: there is no such pass
 };
 
 template <typename Machine> class ScheduleFor {

@@ -36,8 +36,7 @@ public:
                         launch.scratch,
                         schedule->layouts(spec, machine),
                         picksOf(spec).values,
-                        schedule->rowTiles(spec, machine),
-                        launch.first};
+                        schedule->rowTiles(spec, machine)};
   }
 
   std::vector<DeclinedSchedule> declined(mlir::func::FuncOp spec) const override {

@@ -46,13 +46,16 @@ Value BlockParts::at(Value which) const {
                                  ArrayRef<LLVM::GEPArg>{k.mul(place, constantI64(k.b, bytes))});
 }
 
-/// [last] Barriers before and behind: what all threads wrote is released, and what is acquired is seen by all.
-Value BlockParts::isLast() {
+/// [last] Barriers before and behind: what others of the block wrote is released, too, and what is acquired is seen by all.
+Value BlockParts::isLast(Leavers leavers) {
   ImplicitLocOpBuilder &b = k.b;
   Type i32 = b.getI32Type();
   Value most = b.createOrFold<arith::TruncIOp>(i32, k.sub(count, constantI64(b, 1))),
         none = constantI64(b, 0);
-  k.gatherBlock();
+  if (leavers == Leavers::Block)
+    k.gatherBlock();
+  else
+    k.gatherWarp();
   k.when(k.less(k.inBlock, constantI64(b, 1)), [&] {
     Value counter =
         b.create<LLVM::GEPOp>(k.counters.getType(), i32, k.counters, ArrayRef<LLVM::GEPArg>{group});
@@ -65,7 +68,7 @@ Value BlockParts::isLast() {
   return b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, k.loadShared(i32, flag, none), most);
 }
 
-Value BlockParts::join(function_ref<void()> leave, function_ref<void()> read) {
+Value BlockParts::join(function_ref<void()> leave, function_ref<void()> read, Leavers leavers) {
   ImplicitLocOpBuilder &b = k.b;
   auto isParted = b.create<scf::IfOp>(TypeRange{b.getI1Type()}, k.less(constantI64(b, 1), count),
                                       /*withElseRegion=*/true);
@@ -73,7 +76,7 @@ Value BlockParts::join(function_ref<void()> leave, function_ref<void()> read) {
   b.setInsertionPointToStart(isParted.thenBlock());
   k.e.forget();
   leave();
-  Value isMine = isLast();
+  Value isMine = isLast(leavers);
   k.when(isMine, read);
   b.create<scf::YieldOp>(isMine);
   b.setInsertionPointToStart(isParted.elseBlock());

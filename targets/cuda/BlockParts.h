@@ -26,18 +26,21 @@ public:
 
   mlir::Value own() const { return at(part); }
   mlir::Value at(mlir::Value which) const;
+  /// Who leaves what the block has.
+  enum class Leavers { Block, FirstWarp };
   /// All threads of the block come here. Where there is more than one part, `leave` writes this one's, and the block that comes last has those of all
   /// to read. Returned is whether this one does what follows: it was the last, or the only one.
-  mlir::Value join(llvm::function_ref<void()> leave, llvm::function_ref<void()> read);
+  mlir::Value join(llvm::function_ref<void()> leave, llvm::function_ref<void()> read,
+                   Leavers leavers = Leavers::Block);
 
-  mlir::Value count, part;
+  mlir::Value count, part, group;
 
 private:
-  mlir::Value isLast();
+  mlir::Value isLast(Leavers leavers);
 
   SimtKernel &k;
   int64_t bytes;
-  mlir::Value flag, group;
+  mlir::Value flag;
 };
 
 } // namespace weft

@@ -55,22 +55,11 @@ public:
     Unit unit = schedule.unit(spec, machine);
     bool isCounted = schedule.isCounted(spec, machine);
     BlockShape blocks{schedule.threads(), schedule.blocksAtOnce(spec)};
-    std::vector<std::string> texts;
-    if (schedule.launch(spec, machine).first) { // of a copy: emitting takes the specification
-      OwningOpRef<ModuleOp> first = module->clone();
-      emitSimtKernel(*first, firstPassName(symbol), schedule, machine, /*isFirst=*/true);
-      llvm::Expected<std::string> ptx =
-          compileToPtx(*first, firstPassName(symbol), blocks, machine);
-      if (!ptx)
-        return ptx.takeError();
-      texts.push_back(std::move(*ptx));
-    }
     int64_t launchBytes = emitSimtKernel(*module, symbol, schedule, machine);
     llvm::Expected<std::string> ptx = compileToPtx(*module, symbol, blocks, machine);
     if (!ptx)
       return ptx.takeError();
-    texts.push_back(std::move(*ptx));
-    KernelImage image{KernelImage::Ptx, joinPtx(texts), symbol.str(), unit};
+    KernelImage image{KernelImage::Ptx, std::move(*ptx), symbol.str(), unit};
     image.threads = schedule.threads();
     image.blockBytes = launchBytes;
     image.isCounted = isCounted;

@@ -290,6 +290,11 @@ Fold::State BlockFold::through(const Fold::State &state, int64_t distance) {
   return Fold::State(branch.getResults());
 }
 
+/// Behind the memory of the last step, which is that of a warp.
+Value BlockFold::spare() const {
+  return k.sharedPlace(shared, constantI64(b, (threads - SimtMachine::kWarp) * bytes));
+}
+
 Fold::State BlockFold::join(Fold::State state, Value distance) {
   for (int64_t half = threads / 2; half >= SimtMachine::kWarp; half /= 2)
     state = through(state, half);

@@ -71,6 +71,8 @@ public:
   Fold::State join(Fold::State state, mlir::Value distance);
   /// The same within each warp.
   Fold::State joinWarp(Fold::State state, mlir::Value distance);
+  /// A word of shared memory that no state comes to.
+  mlir::Value spare() const;
   /// Of the neighbours of each group of so many threads, a power of two.
   Fold::State joinNeighbours(Fold::State state, mlir::Value count);
 

@@ -324,7 +324,7 @@ static void roundByInstructions(func::FuncOp kernel) {
 }
 
 int64_t emitSimtKernel(ModuleOp module, StringRef name, const SimtSchedule &schedule,
-                       const SimtMachine &machine, bool isFirst) {
+                       const SimtMachine &machine) {
   auto spec = *module.getOps<func::FuncOp>().begin();
   ImplicitLocOpBuilder b(spec.getLoc(), module.getContext());
   b.setInsertionPointToEnd(module.getBody());
@@ -337,7 +337,6 @@ int64_t emitSimtKernel(ModuleOp module, StringRef name, const SimtSchedule &sche
   ElementEmitter e(b, 1, Value());
   e.setGuardsBranch();
   SimtKernel k{{b, spec, kernel, e}, machine};
-  k.isFirst = isFirst;
   bindParameters(k);
   // [thread] Grids have fewer than 2^31 blocks.
   auto number = [&](StringRef which) -> Value {

@@ -23,8 +23,7 @@ struct SimtKernel : KernelFrame {
   mlir::Value inBlock = {}; ///< the thread's number there
   mlir::Value scratch = {}; ///< pointer to the launch's
   mlir::Value counters =
-      {};               ///< and to words that are 0 before and behind it, of a kernel that has such
-  bool isFirst = false; ///< the pass before the kernel (Launch::first)
+      {}; ///< and to words that are 0 before and behind it, of a kernel that has such
 
   /// if (condition) body();
   void when(mlir::Value condition, llvm::function_ref<void()> body);
@@ -98,10 +97,10 @@ protected:
   Launch blocks(SymExpr count, int64_t perBlock) const;
 };
 
-/// The specification's module with the code of a thread in a function `name`, of the kernel or of the pass before it. The specification is erased.
+/// The specification's module with the code of a thread in a function `name`. The specification is erased.
 /// Returned are the bytes of shared memory that are asked for when it is launched.
 int64_t emitSimtKernel(mlir::ModuleOp module, llvm::StringRef name, const SimtSchedule &schedule,
-                       const SimtMachine &machine, bool isFirst = false);
+                       const SimtMachine &machine);
 
 /// A block for some queries of a softmax between two products.
 const SimtSchedule *simtAttention();

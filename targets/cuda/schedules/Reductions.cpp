@@ -11,18 +11,18 @@
 //   and adds them in order, then threads join theirs in the order of a tree (Fold.h)
 //   the first of them stores the epilogue
 // Few results of many elements would leave most of the device without work:
-//   a pass before cuts what is combined into parts, and writes what each gives to scratch     [first]
-//   and the kernel combines these: columns of as many rows as there are parts                 [finish]
-//   whether there is such a pass is decided by sizes, at each call                            [parts]
+//   blocks share what is combined to a line's result, or to those of a tile of columns: a part each  [parts]
+//   and leave what it gives; the last block joins them (BlockParts.h)                              [leave]
+//     columns of as many rows as there are parts                                                   [finish]
 //
 // What is in which part depends on sizes alone: the same sums in every run.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "targets/common/match/ReductionShape.h"
 #include "targets/cuda/Fold.h"
 #include "targets/cuda/LineThreads.h"
+#include "targets/cuda/ReductionCut.h"
 #include "targets/cuda/Stream.h"
 #include "targets/cuda/Walk.h"
 
@@ -31,77 +31,7 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kThreads = 512, kThreadBits = 9, kWarp = SimtMachine::kWarp;
-/// Blocks that keep a large device busy; parts have so many elements at least, and there are two or more of so many.
-constexpr int64_t kMostBlocks = 528, kLeastPart = 16384, kLeastParted = 65536;
-/// A warp walks so many chunks of a line, or, where there are so many lines, more of them.
-constexpr int64_t kWarpsChunks = 64, kManyLines = 2048, kManyChunks = 1024;
-
-SymExpr product(MLIRContext *context, ArrayRef<SymExpr> dims) {
-  SymExpr all = SymExpr::constant(context, 1);
-  for (SymExpr dim : dims)
-    all = all * dim;
-  return all;
-}
-
-/// How the work is cut: expressions of sizes.
-class Cut {
-public:
-  explicit Cut(func::FuncOp spec, const ReductionShape &shape)
-      : context(spec.getContext()), shape(shape), lanes(streamLanes(spec, shape.input)),
-        results(product(context, shape.keptDims)), combined(product(context, shape.reducedDims)) {
-    if (!shape.isAlongLines() && isa<ArgReduceOp>(shape.root))
-      lanes = std::min(lanes, 4u); // places are wide
-  }
-
-  /// [parts] One: there is no pass before.
-  SymExpr parts() const {
-    SymExpr tiles = shape.isAlongLines() ? results : columnTiles();
-    SymExpr work =
-        shape.isAlongLines() ? combined : combined * SymExpr::min(shape.keptDims.back(), columns());
-    SymExpr most = SymExpr::floordiv(number(kMostBlocks), SymExpr::max(tiles, number(1)));
-    SymExpr beyond = SymExpr::floordiv(work, kLeastPart) - number(kLeastParted / kLeastPart - 2);
-    return SymExpr::max(SymExpr::min(beyond, most), number(1));
-  }
-  bool isParted() const { return !parts().isConstant(1); }
-
-  SymExpr firstBlocks() const {
-    SymExpr tiles = shape.isAlongLines() ? results : columnTiles();
-    return tiles * parts() * hasParts();
-  }
-  SymExpr blocks() const {
-    if (shape.isAlongLines())
-      return lineBlocks();
-    return SymExpr::max(columnTiles(), SymExpr::ceildiv(results, kWarp) * hasParts());
-  }
-  /// Of each field of a state: none where there is one part, and at least as many as there are parts of results.
-  SymExpr scratchWords() const { return results * (parts() - number(1)) * int64_t(2); }
-  SymExpr hasParts() const { return atMostOne(parts() - number(1)); }
-
-  unsigned laneCount() const { return lanes; }
-
-private:
-  SymExpr number(int64_t value) const { return SymExpr::constant(context, value); }
-  SymExpr atMostOne(SymExpr expr) const { return SymExpr::min(expr, number(1)); }
-  SymExpr columns() const { return number(kWarp * int64_t(lanes)); }
-  SymExpr columnTiles() const {
-    return product(context, ArrayRef(shape.keptDims).drop_back()) *
-           SymExpr::ceildiv(shape.keptDims.back(), kWarp * int64_t(lanes));
-  }
-  /// Threads go on where lines have more chunks than that, as they do where elements cannot be taken together.
-  SymExpr lineBlocks() const {
-    SymExpr chunks = SymExpr::ceildiv(combined, int64_t(lanes));
-    SymExpr threads = SymExpr::max(SymExpr::min(chunks, number(kWarp)), number(1));
-    SymExpr isLong = atMostOne(SymExpr::floordiv(combined, kWarpsChunks * int64_t(lanes) + 1));
-    return SymExpr::max(SymExpr::ceildiv(results * threads, kThreads),
-                        SymExpr::min(results, number(kManyLines)) * isLong);
-  }
-
-  MLIRContext *context;
-  const ReductionShape &shape;
-  unsigned lanes;
-  SymExpr results, combined;
-};
+constexpr int64_t kThreads = ReductionCut::kThreads, kThreadBits = 9, kWarp = SimtMachine::kWarp;
 
 class ReductionEmitter {
 public:
@@ -112,28 +42,24 @@ public:
     function_ref<State(const State &before, const State &loaded, Value position)> add;
   };
 
-  ReductionEmitter(SimtKernel &k, const ReductionShape &shape, const Cut &cut)
+  ReductionEmitter(SimtKernel &k, const ReductionShape &shape, const ReductionCut &cut)
       : k(k), b(k.b), shape(shape), cut(cut), fold(Fold::of(k, shape.root)),
         together(k, *fold, shape.isAlongLines() ? 1 : cut.laneCount(), kThreads),
-        results(k.e.uniform(product(b.getContext(), shape.keptDims))),
-        parts(k.e.uniform(cut.parts())), one(number(1)) {}
+        results(k.e.uniform(elementsOf(b.getContext(), shape.keptDims))), one(number(1)) {
+    if (cut.isParted())
+      parts.emplace(k, cut.parts(), cut.partBytes(), together.spare());
+  }
 
   void emit() {
-    // [first]
-    if (k.isFirst)
-      return elements(parts);
-    if (!cut.isParted())
-      return elements(one);
+    if (!parts)
+      return whole();
+    auto alone = [&](function_ref<void()> body) {
+      body();
+      k.e.forget();
+    };
     k.choose(
-        k.less(one, parts),
-        [&] {
-          finish();
-          k.e.forget();
-        },
-        [&] {
-          elements(one);
-          k.e.forget();
-        });
+        k.less(one, parts->count), [&] { alone([&] { shared(); }); },
+        [&] { alone([&] { whole(); }); });
   }
 
 private:
@@ -148,15 +74,37 @@ private:
     return b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, number(0));
   }
 
-  void elements(Value partCount) {
-    SymExpr width = shape.input.getDims().back();
-    Stream stream(k, width, cut.laneCount());
+  void eachVersion(function_ref<void(unsigned lanes)> body) {
+    Stream stream(k, shape.input.getDims().back(), cut.laneCount());
     stream.emit([&](unsigned lanes) {
-      if (shape.isAlongLines())
-        lines(lanes, partCount);
-      else
-        columns(lanes, partCount);
+      body(lanes);
       k.e.forget();
+    });
+  }
+
+  /// A block combines all that belongs to a result.
+  void whole() {
+    eachVersion([&](unsigned lanes) {
+      if (shape.isAlongLines())
+        lines(lanes);
+      else
+        columns(lanes);
+    });
+  }
+
+  /// [parts]
+  void shared() {
+    k.when(k.less(k.block, k.mul(k.e.uniform(cut.groups()), parts->count)), [&] {
+      parts->join(
+          [&] {
+            eachVersion([&](unsigned lanes) {
+              if (shape.isAlongLines())
+                leaveLine(lanes);
+              else
+                leaveColumns(lanes);
+            });
+          },
+          [&] { finish(); }, BlockParts::Leavers::FirstWarp);
     });
   }
 
@@ -190,23 +138,18 @@ private:
     return k.e.pull(shape.root->getOperand(0), at);
   }
 
-  /// Of a part of what is combined, a multiple of `multiple` but for the last.
-  std::pair<Value, Value> range(Value count, Value part, Value partCount, int64_t multiple = 1) {
-    if (partCount == one)
-      return {number(0), count};
-    Value size = b.createOrFold<arith::CeilDivUIOp>(count, k.mul(partCount, number(multiple)));
+  /// Of the block's part of what is combined, a multiple of `multiple` but for the last.
+  std::pair<Value, Value> ownRange(Value count, int64_t multiple = 1) {
+    Value size = b.createOrFold<arith::CeilDivUIOp>(count, k.mul(parts->count, number(multiple)));
     size = k.mul(size, number(multiple));
-    Value from = b.create<arith::MinSIOp>(k.mul(part, size), count);
+    Value from = b.create<arith::MinSIOp>(k.mul(parts->part, size), count);
     return {from, b.create<arith::MinSIOp>(k.add(from, size), count)};
   }
 
   //===-- Results ---------------------------------------------------------------------------------------===//
 
-  /// Where there are parts, what `part` gives is kept; else the results are stored.
-  void keep(const State &state, ArrayRef<IndexValue> index, Value place, Value part) {
+  void keep(const State &state, ArrayRef<IndexValue> index) {
     k.e.forget();
-    if (k.isFirst)
-      return storePart(state, k.add(k.mul(part, results), place));
     k.e.provide(shape.root->getResult(0),
                 [&](ArrayRef<IndexValue>) { return fold->result(state); });
     k.storeResults(index);
@@ -221,11 +164,10 @@ private:
                : type;
   }
 
-  /// Of a field, from this place on; fields lie one behind the other.
-  Value scratchPlace(size_t field, Type type, Value place) {
-    Value words = k.mul(k.mul(results, parts), number(int64_t(field)));
-    Value base = elementPointer(b, k.scratch, b.getI64Type(), words);
-    return elementPointer(b, base, getElementTypeOrSelf(type), place);
+  /// Of a field of a part, from this column of the group on; fields lie one behind the other.
+  Value placeIn(Value part, size_t field, Type type, Value column) {
+    Value base = elementPointer(b, part, b.getI8Type(), number(cut.fieldBytes() * int64_t(field)));
+    return elementPointer(b, base, getElementTypeOrSelf(type), column);
   }
 
   static unsigned alignmentOf(Type type) {
@@ -236,20 +178,22 @@ private:
   }
 
   /// What lanes hold is a multiple of their count.
-  void storePart(const State &state, Value place) {
+  void storePart(const State &state, Value column) {
+    Value own = parts->own();
     for (auto [field, value] : llvm::enumerate(state)) {
       Type type = inScratch(value.getType());
       Value data = type == value.getType() ? value : Value(b.create<arith::ExtUIOp>(type, value));
-      b.create<LLVM::StoreOp>(data, scratchPlace(field, type, place), alignmentOf(type));
+      b.create<LLVM::StoreOp>(data, placeIn(own, field, type, column), alignmentOf(type));
     }
   }
 
-  State loadPart(Value place) {
+  State loadPart(Value which, Value column) {
+    Value part = parts->at(which);
     State state;
     for (auto [field, own] : llvm::enumerate(fold->types())) {
       Type type = inScratch(own);
       Value data =
-          b.create<LLVM::LoadOp>(type, scratchPlace(field, type, place), alignmentOf(type));
+          b.create<LLVM::LoadOp>(type, placeIn(part, field, type, column), alignmentOf(type));
       state.push_back(type == own ? data : Value(b.create<arith::TruncIOp>(own, data)));
     }
     return state;
@@ -257,23 +201,29 @@ private:
 
   //===-- Lines -----------------------------------------------------------------------------------------===//
 
-  /// [lines] Numbers of chunks count over all lines that are combined to one result.
-  void lines(unsigned lanes, Value partCount) {
-    Value width = k.e.uniform(shape.reducedDims.back());
-    Value perLine = b.createOrFold<arith::DivUIOp>(width, number(lanes));
-    Value chunks = perLine;
-    if (shape.reduced.size() > 1)
-      chunks = k.mul(perLine,
-                     k.e.uniform(product(b.getContext(), ArrayRef(shape.reducedDims).drop_back())));
-    if (k.isFirst)
-      return longLines(lanes, perLine, chunks, partCount);
-    Value isLong = both(k.less(number(kWarpsChunks), chunks),
-                        b.create<arith::OrIOp>(k.less(results, number(kManyLines)),
-                                               k.less(number(kManyChunks), chunks)));
+  Value chunksOfLine(unsigned lanes) {
+    return b.createOrFold<arith::DivUIOp>(k.e.uniform(shape.reducedDims.back()), number(lanes));
+  }
+
+  /// Numbers of chunks count over all lines that are combined to one result.
+  Value chunksOfResult(Value perLine) {
+    if (shape.reduced.size() == 1)
+      return perLine;
+    return k.mul(perLine,
+                 k.e.uniform(elementsOf(b.getContext(), ArrayRef(shape.reducedDims).drop_back())));
+  }
+
+  /// [lines]
+  void lines(unsigned lanes) {
+    constexpr int64_t warpsChunks = ReductionCut::kWarpsChunks, manyChunks = 1024;
+    Value perLine = chunksOfLine(lanes), chunks = chunksOfResult(perLine);
+    Value isLong = both(k.less(number(warpsChunks), chunks),
+                        b.create<arith::OrIOp>(k.less(results, number(ReductionCut::kManyLines)),
+                                               k.less(number(manyChunks), chunks)));
     k.choose(
         isLong,
         [&] {
-          longLines(lanes, perLine, chunks, partCount);
+          longLines(lanes, perLine, chunks);
           k.e.forget();
         },
         [&] {
@@ -303,27 +253,45 @@ private:
     return fold->joinLanes(fold->settled(state, k.less(from, to), from));
   }
 
-  void keepLine(const State &state, ArrayRef<IndexValue> line, Value perLine, unsigned lanes,
-                Value number, Value part) {
+  /// By the first thread.
+  void withPlace(const State &state, ArrayRef<IndexValue> line, Value perLine, unsigned lanes,
+                 function_ref<void(const State &placed)> body) {
     State placed = fold->placed(
         state, lanes, [&](Value chunk) { return pullChunk(line, perLine, chunk, lanes); });
     k.e.setLanes(1);
-    keep(placed, line, number, part);
+    body(placed);
     k.e.setLanes(lanes);
   }
 
+  void keepLine(const State &state, ArrayRef<IndexValue> line, Value perLine, unsigned lanes) {
+    withPlace(state, line, perLine, lanes, [&](const State &placed) { keep(placed, line); });
+  }
+
+  /// By all threads of the block, for the first of them.
+  State combineLine(ArrayRef<IndexValue> line, Value perLine, Value from, Value to,
+                    unsigned lanes) {
+    return together.join(
+        walkLine(line, perLine, k.add(from, k.inBlock), to, number(kThreads), lanes), one);
+  }
+
   /// [long]
-  void longLines(unsigned lanes, Value perLine, Value chunks, Value partCount) {
-    k.inTurns(k.mul(results, partCount), [&](Value tile) {
-      IndexValue line{tile}, part{number(0)};
-      if (partCount != one)
-        std::tie(line, part) = k.e.divmod({tile}, {partCount});
-      auto [from, to] = range(chunks, part.base, partCount, kWarp);
-      SmallVector<IndexValue> index = digits(shape.keptDims, line);
-      State state = walkLine(index, perLine, k.add(from, k.inBlock), to, number(kThreads), lanes);
-      state = together.join(state, one);
-      k.when(isFirstOf(k.inBlock),
-             [&] { keepLine(state, index, perLine, lanes, line.base, part.base); });
+  void longLines(unsigned lanes, Value perLine, Value chunks) {
+    k.inTurns(results, [&](Value line) {
+      SmallVector<IndexValue> index = digits(shape.keptDims, {line});
+      State state = combineLine(index, perLine, number(0), chunks, lanes);
+      k.when(isFirstOf(k.inBlock), [&] { keepLine(state, index, perLine, lanes); });
+    });
+  }
+
+  /// [leave]
+  void leaveLine(unsigned lanes) {
+    Value perLine = chunksOfLine(lanes), chunks = chunksOfResult(perLine);
+    auto [from, to] = ownRange(chunks, kWarp);
+    SmallVector<IndexValue> index = digits(shape.keptDims, {parts->group});
+    State state = combineLine(index, perLine, from, to, lanes);
+    k.when(isFirstOf(k.inBlock), [&] {
+      withPlace(state, index, perLine, lanes,
+                [&](const State &placed) { storePart(placed, number(0)); });
     });
   }
 
@@ -339,56 +307,49 @@ private:
       State state =
           walkLine(index, perLine, member, choice(isThere, chunks, number(0)), count, lanes);
       state = together.joinNeighbours(state, count);
-      k.when(both(isThere, isFirstOf(member)),
-             [&] { keepLine(state, index, perLine, lanes, line, number(0)); });
+      k.when(both(isThere, isFirstOf(member)), [&] { keepLine(state, index, perLine, lanes); });
     });
   }
 
   //===-- Columns ---------------------------------------------------------------------------------------===//
 
-  /// Chunks of columns and rows that a block walks, and what becomes of what they give.
-  struct Columns {
-    Value chunks, rows, outer, partCount; ///< outer: how many such rows of columns there are
+  /// Chunks of columns, up to a warp of them from the first, and rows; bits: of so many threads side by side.
+  struct Place {
+    Value first, end, bits, from, to;
+  };
+
+  /// What a block walks, and what becomes of what it gives.
+  struct Tile {
+    Place at;
     unsigned lanes;
     Fold::State none;
-    function_ref<void(Value outer, Value chunk)> begin; ///< the thread's, in a tile
+    function_ref<void(Value chunk)> begin; ///< the thread's
     function_ref<State(Value row)> load;
     function_ref<State(const State &before, const State &loaded, Value row)> add;
     function_ref<State(const State &state, Value hasAny, Value row)> settled;
-    function_ref<void(const State &state, Value part)> keep;
+    function_ref<void(const State &state)> keep;
   };
 
-  /// [columns]
-  void columns(const Columns &c) {
-    Value bits = groupBits(k, c.chunks), width = shiftLeft(one, bits);
-    Value height = shiftLeft(one, k.sub(number(kThreadBits), bits));
-    Value blocks = shiftRight(k.add(c.chunks, k.sub(width, one)), bits);
-    Value own = both(k.inBlock, k.sub(width, one)), first = shiftRight(k.inBlock, bits);
-    k.inTurns(k.mul(k.mul(blocks, c.outer), c.partCount), [&](Value tile) {
-      auto [rest, place] = k.e.divmod({tile}, {blocks});
-      IndexValue part{number(0)}, outer = rest;
-      if (c.partCount != one)
-        std::tie(part, outer) = k.e.divmod(rest, {c.outer});
-      Value chunk = k.add(shiftLeft(place.base, bits), own), isThere = k.less(chunk, c.chunks);
-      auto [begin, end] = range(c.rows, part.base, c.partCount);
-      Value from = k.add(begin, first), to = choice(isThere, end, number(0));
-      c.begin(outer.base, chunk);
-      State state = walkFrom(c.none, from, to, height, c.lanes, {c.load, c.add});
-      state = together.join(c.settled(state, k.less(from, to), from), width);
-      k.when(both(isThere, isFirstOf(first)), [&] { c.keep(state, part.base); });
-    });
+  void walkTile(const Tile &t) {
+    Value width = shiftLeft(one, t.at.bits),
+          height = shiftLeft(one, k.sub(number(kThreadBits), t.at.bits));
+    Value own = both(k.inBlock, k.sub(width, one)), row = shiftRight(k.inBlock, t.at.bits);
+    Value chunk = k.add(t.at.first, own), isThere = k.less(chunk, t.at.end);
+    Value from = k.add(t.at.from, row), to = choice(isThere, t.at.to, number(0));
+    t.begin(chunk);
+    State state = walkFrom(t.none, from, to, height, t.lanes, {t.load, t.add});
+    state = together.join(t.settled(state, k.less(from, to), from), width);
+    k.when(both(isThere, isFirstOf(row)), [&] { t.keep(state); });
   }
 
+  using KeepColumns = function_ref<void(const State &state, ArrayRef<IndexValue> at)>;
+
   /// Of the operand.
-  void columns(unsigned lanes, Value partCount) {
-    ArrayRef<SymExpr> outerDims = ArrayRef(shape.keptDims).drop_back();
-    Value width = k.e.uniform(shape.keptDims.back());
+  void operandTile(unsigned lanes, Value outer, const Place &place, KeepColumns keepColumns) {
     SmallVector<IndexValue> at;
-    Value place;
-    auto begin = [&](Value outer, Value chunk) {
-      at = digits(outerDims, {outer});
+    auto begin = [&](Value chunk) {
+      at = digits(ArrayRef(shape.keptDims).drop_back(), {outer});
       at.push_back({k.mul(chunk, number(lanes)), 1});
-      place = k.add(k.mul(outer, width), at.back().base);
     };
     auto load = [&](Value row) -> State { return {pull(at, digits(shape.reducedDims, {row}))}; };
     auto add = [&](const State &before, const State &loaded, Value row) {
@@ -397,35 +358,92 @@ private:
     auto settled = [&](const State &state, Value hasAny, Value row) {
       return fold->settled(state, hasAny, row);
     };
-    auto store = [&](const State &state, Value part) { keep(state, at, place, part); };
-    columns({b.createOrFold<arith::DivUIOp>(width, number(lanes)),
-             k.e.uniform(product(b.getContext(), shape.reducedDims)),
-             k.e.uniform(product(b.getContext(), outerDims)), partCount, lanes, fold->none(lanes),
-             begin, load, add, settled, store});
+    auto store = [&](const State &state) { keepColumns(state, at); };
+    walkTile({place, lanes, fold->none(lanes), begin, load, add, settled, store});
   }
 
-  /// [finish]
+  Value columnChunks(unsigned lanes) {
+    return b.createOrFold<arith::DivUIOp>(k.e.uniform(shape.keptDims.back()), number(lanes));
+  }
+  Value rowCount() { return k.e.uniform(elementsOf(b.getContext(), shape.reducedDims)); }
+
+  /// [columns]
+  void columns(unsigned lanes) {
+    Value chunks = columnChunks(lanes), bits = groupBits(k, chunks), width = shiftLeft(one, bits);
+    Value beside = shiftRight(k.add(chunks, k.sub(width, one)), bits);
+    Value outers = k.e.uniform(elementsOf(b.getContext(), ArrayRef(shape.keptDims).drop_back()));
+    k.inTurns(k.mul(beside, outers), [&](Value tile) {
+      auto [outer, place] = k.e.divmod({tile}, {beside});
+      operandTile(lanes, outer.base,
+                  {shiftLeft(place.base, bits), chunks, bits, number(0), rowCount()},
+                  [&](const State &state, ArrayRef<IndexValue> at) { keep(state, at); });
+    });
+  }
+
+  /// [leave] A group has the same columns, whatever threads hold.
+  void leaveColumns(unsigned lanes) {
+    Value chunks = columnChunks(lanes), bits = groupBits(k, chunks);
+    auto [outer, place] = k.e.divmod({parts->group}, {k.e.uniform(cut.groupsBeside())});
+    Value perGroup = number(cut.groupColumns() / lanes), first = k.mul(place.base, perGroup),
+          end = b.create<arith::MinSIOp>(k.add(first, perGroup), chunks);
+    Value firstColumn = k.mul(first, number(lanes)), own = outer.base;
+    std::pair<Value, Value> rows = ownRange(rowCount());
+    k.loop(first, end, kWarp, [&](Value begin) {
+      k.e.forget();
+      operandTile(lanes, own, {begin, end, bits, rows.first, rows.second},
+                  [&](const State &state, ArrayRef<IndexValue> at) {
+                    storePart(state, k.sub(at.back().base, firstColumn));
+                  });
+      k.e.forget();
+    });
+  }
+
+  /// Of the group: its first result, and how many there are.
+  std::pair<Value, Value> ownResults() {
+    if (shape.isAlongLines())
+      return {parts->group, one};
+    auto [outer, place] = k.e.divmod({parts->group}, {k.e.uniform(cut.groupsBeside())});
+    Value all = k.e.uniform(shape.keptDims.back()), columns = number(cut.groupColumns()),
+          first = k.mul(place.base, columns);
+    return {k.add(k.mul(outer.base, all), first),
+            b.create<arith::MinSIOp>(columns, k.sub(all, first))};
+  }
+
+  /// [finish] Rows are parts.
   void finish() {
-    Value column;
-    auto begin = [&](Value, Value chunk) { column = chunk; };
-    auto load = [&](Value part) { return loadPart(k.add(k.mul(part, results), column)); };
+    auto [firstResult, count] = ownResults();
+    Value bits = groupBits(k, count), column, first = firstResult;
+    auto begin = [&](Value own) { column = own; };
+    auto load = [&](Value part) { return loadPart(part, column); };
     auto add = [&](const State &before, const State &loaded, Value) {
       return fold->join(before, loaded);
     };
     auto settled = [&](const State &state, Value, Value) { return state; };
-    auto store = [&](const State &state, Value) {
-      keep(state, digits(shape.keptDims, {column}), column, number(0));
+    auto store = [&](const State &state) {
+      keep(state, digits(shape.keptDims, {k.add(first, column)}));
     };
-    columns({results, parts, one, one, 1, fold->none(1), begin, load, add, settled, store});
+    k.loop(number(0), count, kWarp, [&, end = count](Value from) {
+      k.e.forget();
+      walkTile({{from, end, bits, number(0), parts->count},
+                1,
+                fold->none(1),
+                begin,
+                load,
+                add,
+                settled,
+                store});
+      k.e.forget();
+    });
   }
 
   SimtKernel &k;
   ImplicitLocOpBuilder &b;
   const ReductionShape &shape;
-  const Cut &cut;
+  const ReductionCut &cut;
   std::unique_ptr<Fold> fold;
   BlockFold together;
-  Value results, parts, one;
+  Value results, one;
+  std::optional<BlockParts> parts; ///< where blocks may share
 };
 
 class ReductionsSchedule : public SimtSchedule {
@@ -443,19 +461,20 @@ public:
 
   Launch launch(func::FuncOp spec, const SimtMachine &) const override {
     Match<ReductionShape> shape = matchReduction(spec);
-    Cut cut(spec, *shape);
+    ReductionCut cut(spec, *shape);
     Launch launch = blocks(cut.blocks(), 1);
-    if (!cut.isParted())
-      return launch;
-    int64_t fields = isa<ArgReduceOp>(shape->root) ? 2 : 1;
-    launch.first = cut.firstBlocks();
-    launch.scratch = cut.scratchWords() * (8 * fields);
+    launch.scratch = cut.scratch();
     return launch;
+  }
+
+  bool isCounted(func::FuncOp spec, const SimtMachine &) const override {
+    Match<ReductionShape> shape = matchReduction(spec);
+    return ReductionCut(spec, *shape).isParted();
   }
 
   void emit(SimtKernel &k) const override {
     Match<ReductionShape> shape = matchReduction(k.spec);
-    Cut cut(k.spec, *shape);
+    ReductionCut cut(k.spec, *shape);
     ReductionEmitter(k, *shape, cut).emit();
   }
 };
