@@ -355,6 +355,15 @@ private:
            << chooser.name() << "' can compute this kernel";
   }
 
+  /// Of dimensions that are long sums, products are formulas of too many terms. A formula that does not fit would be computed as anything.
+  LogicalResult refuseLaunch(KernelOp kernel) {
+    InFlightDiagnostic diag =
+        kernel.emitError("no formula of 64 bits says how this kernel is launched: its dimensions "
+                         "are sums of too many symbols");
+    diag.attachNote() << "hint: give some of them a size, as --dim does";
+    return diag;
+  }
+
   LogicalResult lowerKernel(KernelOp kernel) {
     auto choose = [&](func::FuncOp function) { return chooser.choose(function); };
     Specification specification = specifyAsStored(kernel, choose);
@@ -384,6 +393,9 @@ private:
     auto here = [&](SymExpr expr) {
       return DimsAttr::get(b.getContext(), {expr.substitute(specification.toFunction)});
     };
+    for (SymExpr expr : {choice->units, choice->grain, choice->scratch})
+      if (expr.substitute(specification.toFunction).isOverflow())
+        return refuseLaunch(kernel);
     DimsAttr rows;
     IntegerAttr least, of;
     int64_t height = 0;

@@ -123,6 +123,9 @@ private:
   Decline decline(const Schedule &schedule, mlir::func::FuncOp spec) const {
     if (Decline why = schedule.decline(spec, machine))
       return why;
+    Launch launch = schedule.launch(spec, machine);
+    if (launch.units.isOverflow() || launch.grain.isOverflow() || launch.scratch.isOverflow())
+      return {"no formula of 64 bits says how it is launched"};
     if (exact && !schedule.isExact())
       return {"it rounds more than the operators do, and exact results are asked for"};
     if (&schedule != general() && writesPackedElements(spec))
