@@ -2,6 +2,7 @@
 
 #include "compiler/artifact/Descriptor.h"
 #include "compiler/artifact/Blob.h"
+#include "targets/common/KernelTarget.h"
 #include "weft/device.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -303,6 +304,7 @@ private:
   }
 
   static uint64_t deviceTableSize(const Program &program) {
+    static_assert(kBlockCounters == WEFT_COUNTERS);
     bool counts =
         llvm::any_of(program.kernels, [](const PlannedKernel &kernel) { return kernel.isCounted; });
     return counts ? sizeof(weft_host_v1) : offsetof(weft_host_v1, overlap_rows);

@@ -49,6 +49,9 @@ struct KernelImage {
   bool isCounted = false; ///< there its blocks count each other
 };
 
+/// How many words the blocks of a kernel that is counted have to count with, each 0 before and behind it.
+constexpr int64_t kBlockCounters = 1024;
+
 /// Functions `void (const float *data, float *out, int64_t rounds)` that show what a processor can do at most.
 struct PeakLoops {
   struct Loop {

@@ -48,13 +48,18 @@ static SymExpr groupsOf(const AttentionShape &s, int64_t rows) {
          SymExpr::ceildiv(s.m, rows);
 }
 
-/// Of blocks, where they share keys: four for each multiprocessor of a large GPU, so that enough bytes are on their way; and of a part.
-static constexpr int64_t kFilled = 512, kLeastKeys = 256;
+/// Where blocks share keys: as many for each multiprocessor, so that enough bytes are on their way; and of a part.
+static constexpr int64_t kBlocksOfEach = 4, kLeastKeys = 256;
 
-SymExpr AttentionBlock::partsOf(const AttentionShape &s, int64_t rows) {
+static int64_t mostBlocks(const SimtMachine &machine) {
+  return kBlocksOfEach * machine.multiprocessors;
+}
+
+SymExpr AttentionBlock::partsOf(const AttentionShape &s, int64_t rows, const SimtMachine &machine) {
   if (!isPlain(s))
     return SymExpr::constant(s.softmax->getContext(), 1);
-  return BlockParts::countOf(groupsOf(s, rows), SymExpr::ceildiv(s.n, kLeastKeys), kFilled);
+  return BlockParts::countOf(groupsOf(s, rows), SymExpr::ceildiv(s.n, kLeastKeys),
+                             mostBlocks(machine));
 }
 
 /// Bytes that a part leaves: of each row its sums, the largest score and the sum of powers.
@@ -62,12 +67,13 @@ static int64_t bytesOfPart(const AttentionShape &s, int64_t rows) {
   return rows * 4 * (AttentionBlock::columnsOf(s) + 2);
 }
 
-SymExpr AttentionBlock::scratch(const AttentionShape &s, int64_t rows) {
-  return BlockParts::scratchOf(groupsOf(s, rows), partsOf(s, rows), bytesOfPart(s, rows), kFilled);
+SymExpr AttentionBlock::scratch(const AttentionShape &s, int64_t rows, const SimtMachine &machine) {
+  return BlockParts::scratchOf(groupsOf(s, rows), partsOf(s, rows, machine), bytesOfPart(s, rows),
+                               mostBlocks(machine));
 }
 
-SymExpr AttentionBlock::count(const AttentionShape &s, int64_t rows) {
-  return groupsOf(s, rows) * partsOf(s, rows);
+SymExpr AttentionBlock::count(const AttentionShape &s, int64_t rows, const SimtMachine &machine) {
+  return groupsOf(s, rows) * partsOf(s, rows, machine);
 }
 
 static TileSource sourceOf(const AttentionOperand &operand, bool isStepRow, int64_t size,
@@ -123,7 +129,7 @@ AttentionBlock::AttentionBlock(SimtKernel &k, const AttentionShape &shape,
   counts.push_back(
       SymExpr::constant(shape.softmax->getContext(), int64_t(llvm::divideCeil(s.e, tile.columns))));
   counts.push_back(SymExpr::ceildiv(s.m, tile.rows));
-  SymExpr partCount = partsOf(s, tile.rows);
+  SymExpr partCount = partsOf(s, tile.rows, k.machine);
   if (!partCount.isConstant(1))
     counts.push_back(partCount);
   batch = k.blockDigits(counts);

@@ -65,9 +65,9 @@ public:
                  mlir::Value flag);
   AttentionBlock(const AttentionBlock &) = delete; // whose operands know it
   /// How many blocks an attention has, of so many rows each; how many of them share the same rows; and what they need of scratch.
-  static SymExpr count(const AttentionShape &s, int64_t rows);
-  static SymExpr partsOf(const AttentionShape &s, int64_t rows);
-  static SymExpr scratch(const AttentionShape &s, int64_t rows);
+  static SymExpr count(const AttentionShape &s, int64_t rows, const SimtMachine &machine);
+  static SymExpr partsOf(const AttentionShape &s, int64_t rows, const SimtMachine &machine);
+  static SymExpr scratch(const AttentionShape &s, int64_t rows, const SimtMachine &machine);
   static int64_t columnsOf(const AttentionShape &s);
   /// Queries, keys and values of a block, without the places of their elements.
   struct Sources {

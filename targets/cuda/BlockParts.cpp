@@ -9,12 +9,14 @@
 #include "targets/cuda/BlockParts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "targets/common/KernelTarget.h"
 
 using namespace mlir;
 
 namespace weft {
 
 SymExpr BlockParts::countOf(SymExpr groups, SymExpr most, int64_t blocks) {
+  assert(blocks / 2 <= kBlockCounters && "each group that shares has a counter");
   MLIRContext *context = groups.getContext();
   SymExpr one = SymExpr::constant(context, 1);
   SymExpr each = SymExpr::floordiv(SymExpr::constant(context, blocks), SymExpr::max(groups, one));

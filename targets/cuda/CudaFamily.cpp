@@ -16,11 +16,12 @@ namespace {
 constexpr const char *kPtxVersion = "+ptx80";
 
 const std::vector<SimtMachine> &machines() {
-  static const std::vector<SimtMachine> all = {{"sm_80", kPtxVersion},
-                                               {"sm_86", kPtxVersion},
-                                               {"sm_89", kPtxVersion},
-                                               {"sm_90", kPtxVersion},
-                                               {"sm_90a", kPtxVersion, /*hasGroupProducts=*/true,
+  static const std::vector<SimtMachine> all = {{"sm_80", kPtxVersion, 108},
+                                               {"sm_86", kPtxVersion, 84},
+                                               {"sm_89", kPtxVersion, 142},
+                                               {"sm_90", kPtxVersion, 132},
+                                               {"sm_90a", kPtxVersion, 132,
+                                                /*hasGroupProducts=*/true,
                                                 /*tileBytes=*/97 * 1024}};
   return all;
 }

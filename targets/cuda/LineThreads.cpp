@@ -14,6 +14,19 @@ using namespace mlir;
 
 namespace weft {
 
+SymExpr lineBlocks(SymExpr lines, SymExpr width, const LineGrid &grid, const SimtMachine &machine) {
+  constexpr int64_t blocksOfEach = 4; // multiprocessor
+  auto number = [&](int64_t value) { return SymExpr::constant(lines.getContext(), value); };
+  SymExpr own = SymExpr::min(SymExpr::ceildiv(width, grid.lanes), number(SimtMachine::kWarp)),
+          whole = SymExpr::ceildiv(lines * SymExpr::max(own, number(1)), grid.threads),
+          warps = SymExpr::min(SymExpr::ceildiv(lines, grid.threads / SimtMachine::kWarp),
+                               number(blocksOfEach * machine.multiprocessors)),
+          isLong =
+              SymExpr::min(SymExpr::floordiv(width, grid.warpsChunks * grid.lanes + 1), number(1));
+  return SymExpr::max(SymExpr::max(whole, warps),
+                      SymExpr::min(lines * isLong, number(grid.mostLong)));
+}
+
 Value groupBits(SimtKernel &k, Value count) {
   ImplicitLocOpBuilder &b = k.b;
   Value bits = constantI64(b, 0);

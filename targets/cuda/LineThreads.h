@@ -44,6 +44,16 @@ private:
   int64_t place = 0; ///< of two, of which neighbouring combinations take one each
 };
 
+/// Lines of which threads hold so many elements, in blocks of so many threads.
+struct LineGrid {
+  int64_t lanes, threads;
+  int64_t warpsChunks; ///< lines of more chunks of lanes have a block each,
+  int64_t mostLong;    ///< up to so many; 0: none is as long
+};
+
+/// How many blocks: short lines have a thread for each chunk, and a warp where they have no whole chunks, as long as few blocks are more.
+SymExpr lineBlocks(SymExpr lines, SymExpr width, const LineGrid &grid, const SimtMachine &machine);
+
 /// Bits of the least power of two that is as large as `count`, or of a warp.
 mlir::Value groupBits(SimtKernel &k, mlir::Value count);
 

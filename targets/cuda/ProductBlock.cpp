@@ -13,9 +13,6 @@ using namespace mlir;
 
 namespace weft {
 
-/// Of blocks, at least: two for each multiprocessor of a large GPU. Small tiles on all of them end before large ones on some.
-static constexpr int64_t kFilled = 256;
-
 /// Of a part, of any tile and of this one: so many that what it leaves, and somebody reads again, is less than what it reads.
 static constexpr int64_t kLeastSteps = 256;
 static int64_t leastSteps(const BlockTile &tile) {
@@ -38,7 +35,8 @@ static SymExpr partsOf(const TiledProduct &p, const BlockTile &tile, SymExpr row
 
 static int64_t bytesOfPart(const BlockTile &tile) { return 4 * tile.rows * tile.columns; }
 
-/// From so many rows on there are enough blocks of such tiles, and rows for more than half of one where others have fewer.
+/// From so many rows on there are enough blocks of such tiles, as small tiles on all multiprocessors end before large ones on some, and rows for more
+/// than half of one where others have fewer.
 static int64_t leastRows(const TiledProduct &p, ArrayRef<BlockTile> tiles, size_t i) {
   constexpr int64_t usualColumns = 8192; // where a symbol says how many there are
   const BlockTile &tile = tiles[i];
@@ -47,7 +45,7 @@ static int64_t leastRows(const TiledProduct &p, ArrayRef<BlockTile> tiles, size_
   for (SymExpr count : p.outer)
     beside *= std::max<int64_t>(count.asConstant().value_or(1), 1);
   beside *= std::max<int64_t>(p.steps.asConstant().value_or(1) / leastSteps(tile), 1);
-  int64_t below = llvm::divideCeil(kFilled, beside) - 1,
+  int64_t below = llvm::divideCeil(tile.filled, beside) - 1,
           half = tiles.back().rows < tile.rows ? tile.rows / 2 : 0;
   return std::max(half, below * tile.rows) + 1;
 }

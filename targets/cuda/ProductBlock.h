@@ -18,8 +18,8 @@ namespace weft {
 
 struct BlockTile {
   int64_t rows, columns, depth;
-  /// Blocks that a large GPU runs at a time: as many at most share tiles.
-  int64_t atOnce = 256;
+  /// Of blocks: so many at least shall a product have, two for each multiprocessor, and so many at most share tiles.
+  int64_t filled, atOnce;
 };
 
 /// How many blocks a product has with the first of these tiles, largest first, of which there are enough to fill a GPU and that rows fill; else with

@@ -1,14 +1,15 @@
 //===- ReductionCut.cpp -------------------------------------------------------------------------------===//
 
 #include "targets/cuda/ReductionCut.h"
+#include "targets/cuda/LineThreads.h"
 #include "targets/cuda/Stream.h"
 
 using namespace mlir;
 
 namespace weft {
 
-/// Blocks that keep a large device busy; parts have so many elements at least, and there are two or more of so many.
-static constexpr int64_t kMostBlocks = 528, kLeastPart = 16384, kLeastParted = 65536;
+/// Blocks that keep a multiprocessor busy; parts have so many elements at least, and there are two or more of so many.
+static constexpr int64_t kBlocksOfEach = 4, kLeastPart = 16384, kLeastParted = 65536;
 static constexpr int64_t kWarp = SimtMachine::kWarp;
 
 SymExpr elementsOf(MLIRContext *context, ArrayRef<SymExpr> dims) {
@@ -18,8 +19,10 @@ SymExpr elementsOf(MLIRContext *context, ArrayRef<SymExpr> dims) {
   return all;
 }
 
-ReductionCut::ReductionCut(func::FuncOp spec, const ReductionShape &shape)
-    : context(spec.getContext()), shape(shape), lanes(streamLanes(spec, shape.input)),
+ReductionCut::ReductionCut(func::FuncOp spec, const ReductionShape &shape,
+                           const SimtMachine &machine)
+    : context(spec.getContext()), shape(shape), machine(machine),
+      mostBlocks(kBlocksOfEach * machine.multiprocessors), lanes(streamLanes(spec, shape.input)),
       results(elementsOf(context, shape.keptDims)),
       combined(elementsOf(context, shape.reducedDims)) {
   if (!shape.isAlongLines() && isa<ArgReduceOp>(shape.root))
@@ -40,35 +43,37 @@ SymExpr ReductionCut::groups() const {
   return elementsOf(context, ArrayRef(shape.keptDims).drop_back()) * groupsBeside();
 }
 
-SymExpr ReductionCut::parts() const {
+/// Of a group, as far as its elements go.
+SymExpr ReductionCut::mostParts() const {
   SymExpr work = combined;
   if (!shape.isAlongLines())
     work = work * SymExpr::min(shape.keptDims.back(), number(groupColumns()));
-  SymExpr beyond = SymExpr::floordiv(work, kLeastPart) - number(kLeastParted / kLeastPart - 2);
-  return BlockParts::countOf(groups(), beyond, kMostBlocks);
+  return SymExpr::floordiv(work, kLeastPart) - number(kLeastParted / kLeastPart - 2);
 }
 
-/// Threads go on where lines have more chunks than that, as they do where elements cannot be taken together.
-SymExpr ReductionCut::lineBlocks() const {
-  auto atMostOne = [&](SymExpr expr) { return SymExpr::min(expr, number(1)); };
-  SymExpr chunks = SymExpr::ceildiv(combined, int64_t(lanes));
-  SymExpr threads = SymExpr::max(SymExpr::min(chunks, number(kWarp)), number(1));
-  SymExpr isLong = atMostOne(SymExpr::floordiv(combined, kWarpsChunks * int64_t(lanes) + 1));
-  SymExpr blocks = SymExpr::max(SymExpr::ceildiv(results * threads, kThreads),
-                                SymExpr::min(results, number(kManyLines)) * isLong);
-  return SymExpr::max(blocks, results * parts() * atMostOne(parts() - number(1)));
+SymExpr ReductionCut::parts() const {
+  return BlockParts::countOf(groups(), mostParts(), mostBlocks);
+}
+
+/// As many as all parts together, or more: a product of all parts of all groups would be a formula of many pages where dimensions are sums. Blocks that are too
+/// many end at once.
+SymExpr ReductionCut::sharedBlocks() const {
+  if (!isParted())
+    return number(0);
+  SymExpr others = SymExpr::max(mostParts() - number(1), number(0));
+  return SymExpr::min(groups() * (others + SymExpr::min(others, number(1))), number(mostBlocks));
 }
 
 SymExpr ReductionCut::blocks() const {
-  return shape.isAlongLines() ? lineBlocks() : groups() * parts();
+  LineGrid grid{int64_t(lanes), kThreads, kWarpsChunks, kManyLines};
+  SymExpr own = shape.isAlongLines() ? lineBlocks(results, combined, grid, machine) : groups();
+  return SymExpr::max(own, sharedBlocks());
 }
 
 int64_t ReductionCut::partBytes() const {
   return fieldBytes() * (isa<ArgReduceOp>(shape.root) ? 2 : 1);
 }
 
-SymExpr ReductionCut::scratch() const {
-  return BlockParts::scratchOf(groups(), parts(), partBytes(), kMostBlocks);
-}
+SymExpr ReductionCut::scratch() const { return sharedBlocks() * partBytes(); }
 
 } // namespace weft

@@ -1,6 +1,6 @@
 //===- ReductionCut.h - How much of a reduction a block does -----------------------------------------------===//
 //
-//   ReductionCut cut(spec, *matchReduction(spec));
+//   ReductionCut cut(spec, *matchReduction(spec), machine);
 //   … cut.blocks(), of which cut.parts() share each of cut.groups() …
 //
 // A group is a line's result, or the results of neighbouring columns. All are expressions of sizes.
@@ -18,7 +18,7 @@ SymExpr elementsOf(mlir::MLIRContext *context, llvm::ArrayRef<SymExpr> dims);
 
 class ReductionCut {
 public:
-  ReductionCut(mlir::func::FuncOp spec, const ReductionShape &shape);
+  ReductionCut(mlir::func::FuncOp spec, const ReductionShape &shape, const SimtMachine &machine);
 
   static constexpr int64_t kThreads = 512;
   /// A warp walks so many chunks of a line, or, where there are so many lines, more of them.
@@ -41,10 +41,13 @@ public:
 
 private:
   SymExpr number(int64_t value) const { return SymExpr::constant(context, value); }
-  SymExpr lineBlocks() const;
+  SymExpr mostParts() const;
+  SymExpr sharedBlocks() const;
 
   mlir::MLIRContext *context;
   const ReductionShape &shape;
+  const SimtMachine &machine;
+  int64_t mostBlocks;
   unsigned lanes;
   SymExpr results, combined;
 };

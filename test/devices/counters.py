@@ -5,6 +5,7 @@ rows      one row by f16 or f32 weights: these are read once, by blocks that hav
 product   f16 by f16: global memory is read at most 1.1 times as much as its tiles need, and shared memory without a bank conflict
 attention 16 bits, with a mask of bytes or of f32: shared memory without a bank conflict, and at most 1.05 times the sectors
 reductions  of f16: sums of lines, columns and all elements, and places of extremes, read these once, by as many blocks as sizes call for
+ragged    lines of f16 that are no whole chunks of 16 bytes: a warp each where they are short, in several blocks, without a barrier
 minilm, and the other models of whole_models.py: kernels of lines, of elements, of what lies in another order, and products touch at most 1.05 times the
           sectors that their bytes could lie in; they and attention use shared memory without a bank conflict. Those of elements that
           convolve are bounded by MOST_OF_WINDOWS
@@ -58,6 +59,7 @@ REDUCTIONS = {
     "all": ("weft.reduce sum %x [0, 1]", "[], f16", 30), "columns": ("weft.reduce sum %x [0]", f"[{REDUCED[1]}], f16", 24),
     "lines": ("weft.reduce max %x [1]", f"[{REDUCED[0]}], f16", 512), "places": ("weft.arg_reduce max %x axis 1", f"[{REDUCED[0]}], i64", 512),
 }
+MOST_OF_RAGGED = 2.5  # instructions for lines that are taken element by element, by those for chunks
 STREAMS = {"row", "loop", "turn", "reduce", "scan"}  # the schedules whose accesses follow each other
 TILES = {"tile", "product"}  # those that multiply, and attention
 FEW = 64  # sectors, of which ends of rows are a large part
@@ -168,6 +170,24 @@ func.func @main(%x: {x} {{weft.name = "x"}}) -> ({y} {{weft.name = "y"}}) {{
             yield f"{name} waits for banks"
 
 
+def ragged(weft, work):
+    """A block of 512 threads with a barrier for each step of 64 lines would take 150,000 instructions."""
+    x = "!weft.tensor<[m, n], f16>"
+    for name, operator, result in (("softmax", "weft.softmax %x", x), ("sum", "weft.reduce sum %x [1]", "!weft.tensor<[m], f16>")):
+        model = os.path.join(work, f"ragged_{name}.mlir")
+        pathlib.Path(model).write_text(f"""
+func.func @main(%x: {x} {{weft.name = "x"}}) -> ({result} {{weft.name = "y"}}) attributes {{weft.symbols = #weft.symbols<m, n>}} {{
+  %0 = {operator} : ({x}) -> {result}
+  return %0 : {result}
+}}
+""", encoding="utf-8")
+        whole, odd = (next(iter(counted(weft, work, model, sizes=("--dim", "m=64", "--dim", f"n={n}")).values())) for n in (104, 100))
+        print(f"{name} of 64 lines of 104: {whole['blocks']} blocks, {whole['instructions']:,} instructions; "
+              f"of 100: {odd['blocks']} blocks, {odd['instructions']:,} instructions, {odd['shared_turns']} turns of shared memory")
+        if odd["blocks"] < 4 or odd["shared_turns"] or odd["instructions"] > MOST_OF_RAGGED * whole["instructions"]:
+            yield f"{name} of 64 lines of 100 takes {odd['instructions']:,} instructions in {odd['blocks']} blocks"
+
+
 def most_sectors(schedule, nodes, narrow):
     """The most sectors, by the ideal, of a model's kernels. A mask's odd rows are no fault of attention's."""
     if schedule == "attention":
@@ -201,7 +221,7 @@ def model(weft, work, name):
 
 def main(weft, work, name):
     os.makedirs(work, exist_ok=True)
-    own = {"rows": rows, "product": product, "attention": attention, "reductions": reductions}
+    own = {"rows": rows, "product": product, "attention": attention, "reductions": reductions, "ragged": ragged}
     wrong = list(own[name](os.path.abspath(weft), work) if name in own else model(os.path.abspath(weft), work, name))
     for each in wrong:
         print(f"WRONG: {each}")

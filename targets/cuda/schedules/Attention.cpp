@@ -28,16 +28,16 @@ public:
     return {};
   }
 
-  Launch launch(func::FuncOp spec, const SimtMachine &) const override {
+  Launch launch(func::FuncOp spec, const SimtMachine &machine) const override {
     AttentionShape s = *AttentionShape::match(spec);
-    Launch launch = blocks(AttentionBlock::count(s, rowsOf(s)), 1);
-    launch.scratch = AttentionBlock::scratch(s, rowsOf(s));
+    Launch launch = blocks(AttentionBlock::count(s, rowsOf(s), machine), 1);
+    launch.scratch = AttentionBlock::scratch(s, rowsOf(s), machine);
     return launch;
   }
 
-  bool isCounted(func::FuncOp spec, const SimtMachine &) const override {
+  bool isCounted(func::FuncOp spec, const SimtMachine &machine) const override {
     AttentionShape s = *AttentionShape::match(spec);
-    return !AttentionBlock::partsOf(s, rowsOf(s)).isConstant(1);
+    return !AttentionBlock::partsOf(s, rowsOf(s), machine).isConstant(1);
   }
 
   Unit unit(func::FuncOp spec, const SimtMachine &) const override {

@@ -38,7 +38,7 @@ SymExpr linesOf(Operation *root) {
 constexpr int64_t kThreads = 512, kThreadBits = 9, kWarp = SimtMachine::kWarp, kWarpBits = 5;
 /// Elements of a line that a thread holds, where the length is known.
 constexpr int64_t kMostHeld = 32;
-/// Of a warp: so many chunks of a line, and where there are so many lines, more.
+/// Of a warp: so many chunks of a line, and where there are so many lines, more. Lines whose elements cannot be taken together are as long for it.
 constexpr int64_t kWarpsChunks = 64, kManyLines = 2048, kManyChunks = 2048;
 
 /// Emits the code of one of the threads that have a line.
@@ -222,8 +222,9 @@ private:
 /// Emits the ways to have lines, between which all threads of the grid choose by sizes.
 class WaysEmitter {
 public:
-  WaysEmitter(SimtKernel &k, Operation *root, unsigned lanes, Value shared)
-      : k(k), b(k.b), root(root), lanes(lanes), shared(shared),
+  /// Threads hold `lanes` elements, and `most` where they can.
+  WaysEmitter(SimtKernel &k, Operation *root, unsigned lanes, unsigned most, Value shared)
+      : k(k), b(k.b), root(root), lanes(lanes), inChunk(most / lanes), shared(shared),
         width(lineType(root).getDims().back()), lines(k.e.uniform(linesOf(root))),
         chunks(b.createOrFold<arith::DivUIOp>(k.e.uniform(width), number(lanes))) {}
 
@@ -253,10 +254,10 @@ private:
   }
 
   void longer() {
-    Value isLong =
-        b.create<arith::AndIOp>(k.less(number(kWarpsChunks), chunks),
-                                b.create<arith::OrIOp>(k.less(lines, number(kManyLines)),
-                                                       k.less(number(kManyChunks), chunks)));
+    Value isLong = b.create<arith::AndIOp>(
+        k.less(number(kWarpsChunks * inChunk), chunks),
+        b.create<arith::OrIOp>(k.less(lines, number(kManyLines)),
+                               k.less(number(kManyChunks * inChunk), chunks)));
     choose(
         isLong, [&] { blocks(); }, [&] { warps(0); });
   }
@@ -303,6 +304,7 @@ private:
   ImplicitLocOpBuilder &b;
   Operation *root;
   unsigned lanes;
+  int64_t inChunk; ///< so many of these are a chunk where elements can be taken together
   Value shared;
   SymExpr width;
   Value lines, chunks;
@@ -321,28 +323,24 @@ public:
     return root.decline();
   }
 
-  Launch launch(func::FuncOp spec, const SimtMachine &) const override {
+  Launch launch(func::FuncOp spec, const SimtMachine &machine) const override {
     Operation *root = *matchLines(spec);
     SymTensorType type = lineType(root);
-    auto number = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
-    SymExpr lines = linesOf(root), width = type.getDims().back();
+    SymExpr width = type.getDims().back();
     int64_t lanes = streamLanes(spec, type);
-    SymExpr chunks = SymExpr::ceildiv(width, lanes);
-    SymExpr threads = SymExpr::max(SymExpr::min(chunks, number(kWarp)), number(1));
-    Launch launch = blocks(lines * threads, kThreads);
-    if (std::optional<int64_t> all = width.asConstant(); all && *all <= kMostHeld * kWarp)
-      return launch;
-    SymExpr isLong = SymExpr::min(SymExpr::floordiv(chunks, kWarpsChunks), number(1));
-    launch.units = SymExpr::max(launch.units, SymExpr::min(lines, number(kManyLines)) * isLong);
-    return launch;
+    std::optional<int64_t> all = width.asConstant();
+    bool isHeld = all && *all <= kMostHeld * kWarp;
+    LineGrid grid{lanes, kThreads, kWarpsChunks, isHeld ? 0 : kManyLines};
+    return blocks(lineBlocks(linesOf(root), width, grid, machine), 1);
   }
 
   void emit(SimtKernel &k) const override {
     Operation *root = *matchLines(k.spec);
     SymTensorType type = lineType(root);
     Value shared = k.sharedBytes(kThreads / kWarp * LineThreads::kBytes);
-    Stream stream(k, type.getDims().back(), streamLanes(k.spec, type));
-    stream.emit([&](unsigned lanes) { WaysEmitter(k, root, lanes, shared).emit(); });
+    unsigned most = streamLanes(k.spec, type);
+    Stream stream(k, type.getDims().back(), most);
+    stream.emit([&](unsigned lanes) { WaysEmitter(k, root, lanes, most, shared).emit(); });
   }
 };
 

@@ -22,17 +22,20 @@ namespace weft {
 namespace {
 
 constexpr int64_t kWarps = kTileThreads / SimtMachine::kWarp, kDepth = 16, kRowGroups = 8,
-                  kWidth = 4, kUnrolled = 4, kColumns = 64, kAtOnce = 384;
+                  kWidth = 4, kUnrolled = 4, kColumns = 64;
+/// Of a multiprocessor: blocks that it shall have, and that it has registers for.
+constexpr int64_t kBlocksOfEach = 2, kBlocksAtOnce = 3;
 
 /// Rows that a thread has, and whether each warp has its own steps: then it has all of a tile whose columns are a quarter.
 struct ThreadTile {
   int64_t held;
   bool hasParts;
-  BlockTile block() const {
+  BlockTile block(const SimtMachine &machine) const {
     int64_t parts = hasParts ? kWarps : 1;
-    return {held * kRowGroups, kColumns / parts, kDepth * parts, kAtOnce};
+    return {held * kRowGroups, kColumns / parts, kDepth * parts,
+            kBlocksOfEach * machine.multiprocessors, kBlocksAtOnce * machine.multiprocessors};
   }
-  TileStages stages() const;
+  TileStages stages(const SimtMachine &machine) const;
 };
 constexpr ThreadTile kTiles[] = {{8, false}, {4, false}, {2, false}, {2, true}};
 /// Behind the rows of shared memory. With it, and with halves of every 16 elements exchanged in every second 8 steps, a warp that writes chunks
@@ -41,8 +44,8 @@ constexpr int64_t kPadding = 4, kHalf = 8;
 /// Of tiles on their way.
 constexpr int64_t kBytes = 36 * 1024;
 
-TileStages ThreadTile::stages() const {
-  BlockTile tile = block();
+TileStages ThreadTile::stages(const SimtMachine &machine) const {
+  BlockTile tile = block(machine);
   return TileStages::of(4 * (tile.rows + tile.columns + 2 * kPadding) * tile.depth, kBytes);
 }
 
@@ -50,8 +53,8 @@ TileStages ThreadTile::stages() const {
 class RealEmitter {
 public:
   RealEmitter(SimtKernel &k, const TiledProduct &p, const ThreadTile &own, Value shared, Value flag)
-      : k(k), b(k.b), held(own.held), hasParts(own.hasParts), tile(own.block()),
-        stages(own.stages()), block(k, p, tile, /*isRaw=*/false, flag), shared(shared) {
+      : k(k), b(k.b), held(own.held), hasParts(own.hasParts), tile(own.block(k.machine)),
+        stages(own.stages(k.machine)), block(k, p, tile, /*isRaw=*/false, flag), shared(shared) {
     part = b.create<arith::DivUIOp>(k.inBlock, constantI64(b, SimtMachine::kWarp));
     Value thread = hasParts ? k.lane() : k.inBlock;
     firstStep = hasParts ? k.mul(part, constantI64(b, kDepth)) : constantI64(b, 0);
@@ -193,15 +196,15 @@ public:
     return TiledProduct::match(spec).decline();
   }
 
-  Launch launch(func::FuncOp spec, const SimtMachine &) const override {
+  Launch launch(func::FuncOp spec, const SimtMachine &machine) const override {
     TiledProduct::Owned product = *TiledProduct::match(spec);
-    Launch launch = blocks(blocksOf(*product, blockTiles()), 1);
-    launch.scratch = scratchOf(*product, blockTiles());
+    Launch launch = blocks(blocksOf(*product, blockTiles(machine)), 1);
+    launch.scratch = scratchOf(*product, blockTiles(machine));
     return launch;
   }
 
-  bool isCounted(func::FuncOp spec, const SimtMachine &) const override {
-    return hasParts(**TiledProduct::match(spec), blockTiles());
+  bool isCounted(func::FuncOp spec, const SimtMachine &machine) const override {
+    return hasParts(**TiledProduct::match(spec), blockTiles(machine));
   }
 
   SmallVector<WeightLayout> layouts(func::FuncOp spec, const SimtMachine &machine) const override {
@@ -214,17 +217,18 @@ public:
     TiledProduct::Owned product = *TiledProduct::match(k.spec);
     int64_t bytes = 0;
     for (const ThreadTile &own : kTiles)
-      bytes = std::max({bytes, own.stages().all(), 4 * own.block().rows * kColumns}); // of sums
+      bytes = std::max({bytes, own.stages(k.machine).all(),
+                        4 * own.block(k.machine).rows * kColumns}); // of sums
     Value shared = k.sharedBytes(bytes + ProductBlock::kFlagBytes);
     Value flag = k.sharedPlace(shared, constantI64(k.b, bytes));
     // [tiles]
-    chooseTile(k, *product, blockTiles(),
+    chooseTile(k, *product, blockTiles(k.machine),
                [&](size_t i) { RealEmitter(k, *product, kTiles[i], shared, flag).emit(); });
   }
 
 private:
-  static SmallVector<BlockTile> blockTiles() {
-    return llvm::map_to_vector(kTiles, [](const ThreadTile &own) { return own.block(); });
+  static SmallVector<BlockTile> blockTiles(const SimtMachine &machine) {
+    return llvm::map_to_vector(kTiles, [&](const ThreadTile &own) { return own.block(machine); });
   }
 };
 

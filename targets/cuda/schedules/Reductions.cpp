@@ -215,7 +215,8 @@ private:
 
   /// [lines]
   void lines(unsigned lanes) {
-    constexpr int64_t warpsChunks = ReductionCut::kWarpsChunks, manyChunks = 1024;
+    int64_t inChunk = cut.laneCount() / lanes; // of elements that cannot be taken together
+    int64_t warpsChunks = inChunk * ReductionCut::kWarpsChunks, manyChunks = inChunk * 1024;
     Value perLine = chunksOfLine(lanes), chunks = chunksOfResult(perLine);
     Value isLong = both(k.less(number(warpsChunks), chunks),
                         b.create<arith::OrIOp>(k.less(results, number(ReductionCut::kManyLines)),
@@ -459,22 +460,22 @@ public:
     return matchReduction(spec).decline();
   }
 
-  Launch launch(func::FuncOp spec, const SimtMachine &) const override {
+  Launch launch(func::FuncOp spec, const SimtMachine &machine) const override {
     Match<ReductionShape> shape = matchReduction(spec);
-    ReductionCut cut(spec, *shape);
+    ReductionCut cut(spec, *shape, machine);
     Launch launch = blocks(cut.blocks(), 1);
     launch.scratch = cut.scratch();
     return launch;
   }
 
-  bool isCounted(func::FuncOp spec, const SimtMachine &) const override {
+  bool isCounted(func::FuncOp spec, const SimtMachine &machine) const override {
     Match<ReductionShape> shape = matchReduction(spec);
-    return ReductionCut(spec, *shape).isParted();
+    return ReductionCut(spec, *shape, machine).isParted();
   }
 
   void emit(SimtKernel &k) const override {
     Match<ReductionShape> shape = matchReduction(k.spec);
-    ReductionCut cut(k.spec, *shape);
+    ReductionCut cut(k.spec, *shape, k.machine);
     ReductionEmitter(k, *shape, cut).emit();
   }
 };

@@ -25,7 +25,7 @@ namespace weft {
 namespace {
 
 constexpr int64_t kWarps = kTileThreads / SimtMachine::kWarp, kDepth = 32, kGroupDepth = 64,
-                  kColumns = 64;
+                  kColumns = 64, kBlocksOfEach = 2; // multiprocessor
 
 /// What a warp has of a tile: so many times 16 rows, and 8 columns; and where the others are.
 struct WarpTile {
@@ -43,7 +43,8 @@ struct WarpTile {
   BlockTile block(const SimtMachine &machine) const {
     return {rows * kMatrixRows * (others == Below ? kWarps : 1),
             columns * kMatrix * (others == Beside ? kWarps : 1),
-            depth(machine) * (others == Deeper ? kWarps : 1)};
+            depth(machine) * (others == Deeper ? kWarps : 1),
+            kBlocksOfEach * machine.multiprocessors, kBlocksOfEach * machine.multiprocessors};
   }
   TileStages stages(const SimtMachine &machine) const {
     BlockTile tile = block(machine);
