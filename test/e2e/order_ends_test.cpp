@@ -22,22 +22,23 @@ std::string program(const std::string &element) {
   int count = 0;
   for (const char *order : {"", " {smallest}"})
     for (const char *k : {"1", "5", "n"}) {
-      std::string own = "%t" + std::to_string(count++), values = tensor(std::string("m, ") + k, element),
+      std::string own = "%t" + std::to_string(count++),
+                  values = tensor(std::string("m, ") + k, element),
                   places = tensor(std::string("m, ") + k, "i64");
-      body += "  " + own + ":2 = weft.top_k %x k [" + k + "] axis 1" + order + " : (" + x + ") -> (" +
-              values + ", " + places + ")\n";
+      body += "  " + own + ":2 = weft.top_k %x k [" + k + "] axis 1" + order + " : (" + x +
+              ") -> (" + values + ", " + places + ")\n";
       keep(own + "#0", values), keep(own + "#1", places);
     }
   for (const char *kind : {"max", "min"})
     for (const char *which : {"", " {select_last}"}) {
       std::string own = "%a" + std::to_string(count++);
-      body += "  " + own + " = weft.arg_reduce " + kind + " %x axis 1" + which + " : (" + x + ") -> " +
-              tensor("m", "i64") + "\n";
+      body += "  " + own + " = weft.arg_reduce " + kind + " %x axis 1" + which + " : (" + x +
+              ") -> " + tensor("m", "i64") + "\n";
       keep(own, tensor("m", "i64"));
     }
   return "func.func @main(%x: " + x + ") -> (" + types +
-         ") attributes {weft.symbols = #weft.symbols<m, n>} {\n" + body +
-         "  return " + names + " : " + types + "\n}\n";
+         ") attributes {weft.symbols = #weft.symbols<m, n>} {\n" + body + "  return " + names +
+         " : " + types + "\n}\n";
 }
 
 /// What a line may have at a place, in one of whose ends no other comes before it.
@@ -66,7 +67,9 @@ Tensor linesOf(mlir::Type element, int64_t n) {
                               : isFloat(element) ? Scalar::of(double(other))
                                                  : Scalar::of(other));
     }
-  Tensor result{element, {lines.dims.begin(), lines.dims.end()}, std::vector<char>(elementBytes(element, lines.size()))};
+  Tensor result{element,
+                {lines.dims.begin(), lines.dims.end()},
+                std::vector<char>(elementBytes(element, lines.size()))};
   toBytes(lines, result.bytes.data());
   return result;
 }

@@ -389,14 +389,18 @@ private:
           end = b.create<arith::MinSIOp>(k.add(first, perGroup), chunks);
     Value firstColumn = k.mul(first, number(lanes)), own = outer.base;
     std::pair<Value, Value> rows = ownRange(rowCount());
-    k.loop(first, end, kWarp, [&](Value begin) {
+    auto leave = [&](Value begin) {
       k.e.forget();
       operandTile(lanes, own, {begin, end, bits, rows.first, rows.second},
                   [&](const State &state, ArrayRef<IndexValue> at) {
                     storePart(state, k.sub(at.back().base, firstColumn));
                   });
       k.e.forget();
-    });
+    };
+    if (lanes == cut.laneCount()) // they are a warp's
+      leave(first);
+    else
+      k.loop(first, end, kWarp, leave);
   }
 
   /// Of the group: its first result, and how many there are.
@@ -451,9 +455,10 @@ class ReductionsSchedule : public SimtSchedule {
 public:
   StringRef name() const override { return "reduce"; }
   int64_t threads() const override { return kThreads; }
-  /// The place of an extreme takes registers, too.
+  /// The place of an extreme takes registers, too, and so do the places of columns that blocks share.
   int64_t blocksAtOnce(func::FuncOp spec) const override {
-    return isa<ReduceOp>(matchReduction(spec)->root) ? 2 : 1;
+    Match<ReductionShape> shape = matchReduction(spec);
+    return isa<ReduceOp>(shape->root) && shape->isAlongLines() ? 2 : 1;
   }
 
   Decline decline(func::FuncOp spec, const SimtMachine &) const override {
