@@ -20,7 +20,7 @@ SveMachine::SveMachine(unsigned lanes, Extensions has)
                      32,
                      true,
                      true,
-                     {8, {8, 7, 6, 4}, /*byThree=*/7},
+                     {8, {8, 6, 4}},
                      {12, {12, 8, 6}},
                      /*laneRun=*/4,
                      /*keepsNan=*/true,
