@@ -64,7 +64,6 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, SymbolTable, IsolatedFromAbove, S
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::func::FuncOp specification();
-    /// Null: there is no pass before it.
   }];
 }
 
