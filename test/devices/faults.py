@@ -54,10 +54,11 @@ func.func @main(%x: !weft.tensor<[m, k], f16> {weft.name = "x"}, %w: !weft.tenso
   return %0, %2, %4 : !weft.tensor<[m, n], f32>, !weft.tensor<[n], f32>, !weft.tensor<[], i64>
 }
 """
-# Architectures, and sizes of the symbols that fill tiles and lanes, and sizes that do not; each version of a kernel runs. In "groups" warps multiply together.
+# Architectures, and sizes of the symbols that fill tiles and lanes, and sizes that do not; each version of a kernel runs with both, as only rows of whole
+# pieces are copied beside products. In "groups" warps multiply together: versions for fewer rows are those of "product".
 MODELS = {
     "product": (PRODUCT, "80", ((19, 21, 13), (16, 32, 8), (5, 19, 67), (20, 72, 72), (40, 72, 72), (40, 27, 67), (40, 107, 67), (130, 72, 72), (130, 27, 67), (130, 107, 67))),
-    "groups": (PRODUCT, "90a", ((130, 72, 72), (130, 27, 67), (260, 107, 67))),
+    "groups": (PRODUCT, "90a", ((130, 72, 72), (130, 27, 67), (260, 72, 72), (260, 107, 67), (520, 72, 144), (520, 27, 131))),
     "lines": (LINES, "80", ((5, 37), (8, 64), (3, 300), (3, 301), (9, 4))),
     "sums": (SUMS, "80", ((3, 7, 5), (3, 7, 130), (7, 7, 131), (16, 8, 32), (20, 40, 72), (40, 19, 66), (40, 36, 12), (68, 19, 66), (68, 36, 12))),
     "shared": (SHARED, "80", ((3, 5000, 16), (3, 4100, 17), (3, 70000, 16))),

@@ -116,9 +116,8 @@ def swapped(group):
 RULES = [
     # bar.warp only brings threads together again, for what comes next.
     Rule("a barrier is missing", without(r"bar\.(?!warp)|barrier\.|fence|wgmma\.fence|membar|mbarrier\.(try_)?wait")),
-    # One of a product's waits, in the model of groups, changes nothing that the emulated GPU sees.
-    Rule("a wait for copies is missing", without(r"cp\.async(\.bulk)?\.wait"), every=False),
-    Rule("a wait for copies is too weak", replaced(r"(cp\.async\.wait_group\s+)(\d+)", lambda at: at[1] + str(int(at[2]) + 1)), every=False),
+    Rule("a wait for copies is missing", without(r"cp\.async(\.bulk)?\.wait")),
+    Rule("a wait for copies is too weak", replaced(r"(cp\.async\.wait_group\s+)(\d+)", lambda at: at[1] + str(int(at[2]) + 1))),
     Rule("a wait for products is missing", without(r"wgmma\.(wait|commit)_group")),
     Rule("what a block left is not released", replaced(r"(atom)\.acq_rel", r"\1.acquire")),
     Rule("what blocks left is not acquired", replaced(r"(atom)\.acq_rel", r"\1.release")),
