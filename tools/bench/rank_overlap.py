@@ -17,7 +17,7 @@ import rank_models
 
 PEERS = ()
 # What is exchanged, rows of the weight, columns of it; all as one rank has them.
-PRODUCTS = {"BERT-base up": ("gather", 768, 1536), "BERT-base down": ("scatter", 1536, 768),
+CASES = {"BERT-base up": ("gather", 768, 1536), "BERT-base down": ("scatter", 1536, 768),
             "Llama-160M up": ("gather", 768, 1024), "Llama-160M down": ("scatter", 1024, 768)}
 ROWS = (512, 1024)
 PARTS = (None, 0.25, 0.5, 1)  # time of the exchange over time of the product; None: no link
@@ -34,7 +34,7 @@ def tensor(*dims):
 
 
 def program(kind, rows, columns):
-    """The text of one rank's program: m rows of its own, 2*m of all. `kind` None: without an exchange."""
+    """The text of one rank's program: m rows of its own, 2*m of all. `kind` None: without an exchange, but for one number, behind which both ranks are done."""
     given, whole, weight, made = (tensor("m" if kind == "gather" else "2*m", rows), tensor("2*m", rows), tensor(rows, columns), tensor("2*m", columns))
     lines = [constant(rows, columns)]
     read, result = "x", "p"
@@ -45,6 +45,10 @@ def program(kind, rows, columns):
     if kind == "scatter":
         result, of_all, made = "y", made, tensor("m", columns)
         lines.append(f"%y = weft.reduce_scatter sum %p dim 0 over<tp = 2> : ({of_all}) -> {made}")
+    if not kind:
+        one = tensor(1)
+        lines += [f"%d = weft.all_reduce sum %done over<tp = 2> : ({one}) -> {one}", f"return %p, %d : {made}, {one}"]
+        return function([("x", given), ("done", one)], lines, [made, one])
     return function([("x", given)], [*lines, f"return %{result} : {made}"], [made])
 
 
@@ -78,7 +82,7 @@ def function(inputs, lines, results):
 
 def compiled(product, folder):
     """The file of each way."""
-    kind, rows, columns = PRODUCTS[product]
+    kind, rows, columns = CASES[product]
     made = {}
     for way, fuse in WAYS.items():
         text = os.path.join(folder, way + ".mlir")
@@ -102,10 +106,10 @@ def typical(samples):
 
 def measure_cell(product, made, rows, part, options):
     link, exchange, disturbed = None, None, []
-    kind, inner, columns = PRODUCTS[product]
+    kind, inner, columns = CASES[product]
 
     def sampled(way):
-        taken, was_alone = alone.sample(lambda: seconds(made[way], rows, link))
+        taken, was_alone = alone.sample(lambda: seconds(made[way], rows, None if way == "product" else link))
         disturbed.extend([] if was_alone else [way])
         return taken
 
@@ -129,7 +133,9 @@ def measure_cell(product, made, rows, part, options):
 def measure(options, peers):
     """One row per product, number of rows and link."""
     rows = []
-    for product in PRODUCTS:
+    for product in options.models.split(","):
+        if product not in CASES:
+            raise SystemExit(f"error: '{product}' is no product of these\n  hint: {', '.join(CASES)}")
         with tempfile.TemporaryDirectory() as folder:
             made = compiled(product, folder)
             rows += [measure_cell(product, made, count, part, options) for count in ROWS for part in PARTS]
@@ -138,7 +144,7 @@ def measure(options, peers):
 
 def predicted(row):
     """Seconds of the fused step by the lines of docs/overlap.md, of two ranks, and a run of tiles more for every piece."""
-    kind, inner, columns = PRODUCTS[row["product"]]
+    kind, inner, columns = CASES[row["product"]]
     product, link, part = row["product_seconds"], row["exchange_seconds"] - LATENCY, row["rows"] // 2
     pieces = min(MOST_PIECES, part // LEAST_ROWS)
     if kind == "scatter":
@@ -168,9 +174,9 @@ def report(rows):
 
 
 def publish(rows, results):
-    """Into the page beside the results, between its marks."""
+    """Into the page beside the results, between its marks, where all were measured."""
     page = os.path.splitext(results)[0] + ".md"
-    if not os.path.exists(page):
+    if not os.path.exists(page) or {row["product"] for row in rows} != set(CASES):
         return
     with open(page) as file:
         before, rest = file.read().split(MARKS[0])

@@ -3,7 +3,7 @@
     ranks.py collectives [--ranks 2] [--rounds 9] [--peers openmpi,impi,gloo] [--out FILE.json]
     ranks.py models [--models minilm,bert_base,llama160m] [--rounds 7] [--peers torch] [--out FILE.json]
     ranks.py plans [--models minilm,bert_base,gpt2,llama160m] [--rounds 7] [--out FILE.json]
-    ranks.py overlap [--rounds 7] [--out docs/performance/overlap.json]
+    ranks.py overlap [--models 'BERT-base up,BERT-base down'] [--rounds 7] [--out docs/performance/overlap.json]
     ranks.py steps [--rounds 7] [--out FILE.json]
 
 `collectives`: all_reduce, all_gather and reduce_scatter of f32 from 1 KiB to 8 MiB with the result in every rank's own memory, one loop for all
