@@ -94,7 +94,7 @@ Value combineLanes(ImplicitLocOpBuilder &b, Combiner combiner, Type element, Val
   });
 }
 
-Value powerOfNegative(ImplicitLocOpBuilder &b, Value x) {
+Value powerOfNegative(ImplicitLocOpBuilder &b, Value x, StringRef bounded) {
   Type type = x.getType(), element = getElementTypeOrSelf(type);
   auto constant = [&](double value) -> Value {
     TypedAttr number = b.getFloatAttr(element, value);
@@ -104,8 +104,10 @@ Value powerOfNegative(ImplicitLocOpBuilder &b, Value x) {
   };
   Value least = constant(element.isF64() ? -708 : -87);
   Value vanishes = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, x, least);
-  Value power = b.create<math::ExpOp>(b.create<arith::SelectOp>(vanishes, least, x).getResult());
-  return b.create<arith::SelectOp>(vanishes, constant(0), power);
+  auto power = b.create<math::ExpOp>(b.create<arith::SelectOp>(vanishes, least, x).getResult());
+  if (!bounded.empty())
+    power->setAttr(bounded, b.getUnitAttr());
+  return b.create<arith::SelectOp>(vanishes, constant(0), power.getResult());
 }
 
 } // namespace weft

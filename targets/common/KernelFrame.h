@@ -49,8 +49,9 @@ foldLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value vector,
           llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::Value, mlir::Value)>
               combine);
 /// e^x of x that is 0 at most, as softmax takes it of scores without their largest. What would be a denormal number is 0: beside e^0
-/// nobody sees it, and each costs some processors a hundred cycles.
-mlir::Value powerOfNegative(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
+/// nobody sees it, and each costs some processors a hundred cycles. `bounded` marks the exponential, whose operand is -87 at least (-708 in f64) or nan.
+mlir::Value powerOfNegative(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
+                            llvm::StringRef bounded = {});
 
 } // namespace weft
 

@@ -20,9 +20,8 @@ static Real reduce(Real x, Real n) {
   return mulAdd(n, pick(x, -ln2LowF32, -ln2LowF64), r);
 }
 
-/// e^x * 2^shift; 0 below and infinity above the range.
-static Real expTimesPowerOfTwo(Real x, int shift) {
-  x = atMost(atLeast(x, pick(x, -104.0, -746.0)), pick(x, 90.0, 711.0));
+/// e^x * 2^shift for x in a range that the clamps below give.
+static Real expInRange(Real x, int shift) {
   Rounded rounded = roundToInt(x, log2E, 2 * x.bias() + shift);
   Real r = reduce(x, rounded.n);
   Real p = horner(r, pick(x, fit::expF32, fit::expF64));
@@ -31,7 +30,14 @@ static Real expTimesPowerOfTwo(Real x, int shift) {
   return scaleByPowerOfTwo(p, n, rounded.raw);
 }
 
+/// The same; 0 below and infinity above the range.
+static Real expTimesPowerOfTwo(Real x, int shift) {
+  return expInRange(atMost(atLeast(x, pick(x, -104.0, -746.0)), pick(x, 90.0, 711.0)), shift);
+}
+
 Real expandExp(Real x) { return expTimesPowerOfTwo(x, 0); }
+
+Real expandBoundedExp(Real x) { return expInRange(x, 0); }
 
 Real expandExp2(Real x) {
   x = atMost(atLeast(x, pick(x, -151.0, -1076.0)), pick(x, 129.0, 1025.0));

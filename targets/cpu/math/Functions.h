@@ -13,6 +13,7 @@ namespace weft::lanes {
 
 // Exponential.cpp
 Real expandExp(Real x);
+Real expandBoundedExp(Real x); ///< of x that kBoundedAttr speaks of
 Real expandExp2(Real x);
 Real expandExpM1(Real x);
 /// expm1 where e^x is in the normal range; may lose the sign of -0.

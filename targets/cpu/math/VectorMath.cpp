@@ -23,6 +23,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "mlir/Rewrite/PatternApplicator.h"
+#include "targets/cpu/machine/BoundedExponential.h"
 #include <cmath>
 
 using namespace mlir;
@@ -200,7 +201,11 @@ Value expandErfAndSums(Emitter &emitter, math::ErfOp op) {
 
 /// [formula] What each function becomes.
 void addElementary(Collector c) {
-  c.unary<math::ExpOp>(lanes::expandExp);
+  c.add<math::ExpOp>([](Emitter &emitter, math::ExpOp op) {
+    Real x = loadReal(emitter, op.getOperand());
+    Real power = op->hasAttr(kBoundedAttr) ? lanes::expandBoundedExp(x) : lanes::expandExp(x);
+    return storeReal(power, op.getType());
+  });
   c.unary<math::Exp2Op>(lanes::expandExp2);
   c.unary<math::ExpM1Op>(lanes::expandExpM1);
   c.unary<math::SinhOp>(lanes::expandSinh);

@@ -22,6 +22,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/common/match/LineShape.h"
+#include "targets/cpu/machine/BoundedExponential.h"
 #include "targets/cpu/schedules/Schedules.h"
 
 using namespace mlir;
@@ -189,7 +190,7 @@ private:
       Value shift = lanes(largest);
       bool logarithm = softmax.getLogarithm();
       Value sum = foldLine(Combiner::Sum, element, [&](IndexValue i) {
-        Value power = powerOfNegative(c.b, subf(fromScratch(i), shift));
+        Value power = powerOfNegative(c.b, subf(fromScratch(i), shift), kBoundedAttr);
         if (!logarithm)
           toScratch(i, power);
         return power;

@@ -6,6 +6,7 @@
 //     for tile of rows of Q                                                [tiles]
 //       the rows, where they cannot be read in place                       [copy queries]
 //       for panel: scores = program(Q K^T), -infinity beyond n             [scores]
+//       lines of the next tile's queries, if read in place               [fetch queries]
 //       for row: scores become weights, 1 / their sum is kept              [softmax]
 //       for two vectors of e
 //         for panel: sums += scores * V, in registers; the last ends at n  [mix]
@@ -128,6 +129,8 @@ private:
       // [copy queries] Or not.
       plan.copyQueries(c, batch, first, constantI64(c.b, rows));
       c.loop(constantI64(c.b, 0), panels, 1, [&](Value panel) { emitScores(lines, panel); });
+      // [fetch queries] Meanwhile; the rows of one head are far apart.
+      plan.fetchQueries(c, batch, first, rows);
       // [softmax] Of all rows of the tile, in place (AttentionRows.h).
       lines.softmax(
           constantI64(c.b, 0), constantI64(c.b, rows),

@@ -8,6 +8,7 @@
 
 #include "targets/cpu/schedules/product/AttentionRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "targets/cpu/machine/BoundedExponential.h"
 
 using namespace mlir;
 
@@ -95,8 +96,8 @@ Value AttentionRows::sumOfPowers(Value row, Value largest) const {
              [&](Value panel, ValueRange carried) {
                SmallVector<Value> next;
                for (int64_t v = 0; v < 2; ++v) {
-                 Value power =
-                     powerOfNegative(c.b, c.b.create<arith::SubFOp>(load(panel, row, v), largest));
+                 Value power = powerOfNegative(
+                     c.b, c.b.create<arith::SubFOp>(load(panel, row, v), largest), kBoundedAttr);
                  c.b.create<LLVM::StoreOp>(power, address(panel, row, v), 4);
                  next.push_back(c.b.create<arith::AddFOp>(carried[v], power));
                }

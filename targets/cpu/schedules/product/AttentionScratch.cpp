@@ -263,6 +263,20 @@ TileSource AttentionScratch::scoreSource(KernelContext &c, ArrayRef<Value> batch
   return source;
 }
 
+void AttentionScratch::fetchQueries(KernelContext &c, ArrayRef<Value> batch, Value first,
+                                    int64_t count) const {
+  if (copiesQueries)
+    return;
+  int64_t size = elementBits(s.q.type().getElementType()) / 8,
+          stride = *s.q.rowStride().asConstant() * size;
+  Value here = inPlace(c, s.q, batch, first);
+  for (int64_t row = count; row < 2 * count; ++row)
+    for (int64_t at = 0; at < s.d * size; at += kLineBytes)
+      c.machine.prefetch(
+          c.b, elementPointer(c.b, here, c.b.getI8Type(), constantI64(c.b, row * stride + at)),
+          VectorMachine::Cache::First);
+}
+
 Value AttentionScratch::valueStride(KernelContext &c) const {
   return copiesValues ? constantI64(c.b, copiedStride) : c.e.uniform(s.v.rowStride());
 }

@@ -37,6 +37,9 @@ public:
   /// `count` rows of Q from `first` on, if they are not read in place.
   void copyQueries(KernelContext &c, llvm::ArrayRef<mlir::Value> batch, mlir::Value first,
                    mlir::Value count) const;
+  /// The lines of the `count` rows behind these, if they are read in place.
+  void fetchQueries(KernelContext &c, llvm::ArrayRef<mlir::Value> batch, mlir::Value first,
+                    int64_t count) const;
 
   mlir::Value scoresAt(KernelContext &c) const;
   mlir::Value numbersAt(KernelContext &c) const;

@@ -56,7 +56,9 @@ constexpr int64_t kUnroll = 4;
 constexpr int64_t kUnrollFew = 32; ///< for tiles of one or two rows of narrow weights
 constexpr int64_t kAheadBytes =
     8192; ///< of narrow weights: what the processor fetches by itself comes too late
-constexpr int64_t kSumsInFlight = 8;    ///< two multiply-adds begin per cycle and take four
+constexpr int64_t kSumsInFlight = 8; ///< two multiply-adds begin per cycle and take four
+/// Chunks of floats in one of pairs: their rounding to 8 bits hides that of a sum of 768.
+constexpr int64_t kChunksOfPairs = 8;
 constexpr int64_t kNearBytes = 1 << 20; ///< of a weight that may stay in L2
 constexpr int64_t kPageBytes = 4096; ///< rows so far apart meet in one set of the first-level cache
 
@@ -115,6 +117,8 @@ struct Shape : PackedContraction {
   int64_t rowBytes() const { return rowStride() * (pairs ? 2 : 4); }
   /// Times that something is multiplied along a row.
   int64_t steps() const { return pairs ? mostK / 2 : mostK; }
+  /// Products of one chain of sums.
+  int64_t chunk() const { return weight.chunk() * (pairs ? kChunksOfPairs : 1); }
 };
 
 class ContractionSchedule : public Schedule {
@@ -331,8 +335,7 @@ private:
   /// [chunks] The sums of all rows and vectors, row by row. One chunk without a scale needs no
   /// totals.
   static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, const Tile &t) {
-    int64_t chunk = s.weight.chunk() * (s.weight.block ? 1 : chains(c, s, t)),
-            whole = s.k / chunk * chunk;
+    int64_t chunk = s.chunk() * (s.weight.block ? 1 : chains(c, s, t)), whole = s.k / chunk * chunk;
     SmallVector<Value> sums(t.rows * t.vectors(), zeros(c));
     if (s.k == chunk && !s.weight.block)
       return sumChunk(c, s, t, {constantI64(c.b, 0), chunk});
@@ -360,7 +363,7 @@ private:
 
   /// The same where ranks have several sizes of the sum.
   static SmallVector<Value> accumulateParts(KernelContext &c, const Shape &s, const Tile &t) {
-    int64_t chunk = s.weight.chunk() * chains(c, s, t);
+    int64_t chunk = s.chunk() * chains(c, s, t);
     Value rest = c.b.create<arith::RemUIOp>(t.stride, constantI64(c.b, chunk)),
           whole = c.sub(t.stride, rest);
     auto add = [&](ValueRange totals, SmallVector<Value> next) {
