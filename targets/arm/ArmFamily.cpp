@@ -18,7 +18,8 @@ namespace {
 struct Level {
   const VectorMachine &machine;
   std::vector<std::string> features;
-  unsigned vectorScale = 0; ///< as CodegenOptions says
+  unsigned vectorScale = 0;     ///< as CodegenOptions says
+  const char *preferences = ""; ///< of the core, as LLVM names them; nothing that code needs
 };
 
 /// `core`: as LLVM names that whose instructions are put in order.
@@ -26,6 +27,7 @@ CpuLevel level(const char *name, const Level &of, const char *core = "generic") 
   std::string forLlvm;
   for (const std::string &feature : of.features)
     forLlvm += (forLlvm.empty() ? "+" : ",+") + feature;
+  forLlvm += of.preferences;
   std::vector<std::string> needed = of.features;
   needed.insert(needed.begin(), "fp"); // which LLVM takes NEON to have
   if (of.vectorScale)
@@ -38,9 +40,12 @@ CpuLevel level(const char *name, const Level &of, const char *core = "generic") 
 }
 
 std::vector<CpuLevel> allLevels() {
-  static const NeonMachine neon({}), dots({true}), matrices({true, true, true, true});
+  static const NeonMachine neon({}), dots({true}), dotsInOrder({true}, true),
+      matrices({true, true, true, true});
   static const SveMachine bits256(8, {true, true, true}), bits512(16, {});
   const Level v8{neon, {"neon"}}, v82{dots, {"neon", "fullfp16", "dotprod"}},
+      // Two vectors by one instruction keep its unit for loads longer than by two.
+      v82InOrder{dotsInOrder, v82.features, 0, ",+slow-paired-128"},
       v86{matrices, {"neon", "fullfp16", "dotprod", "i8mm", "bf16"}},
       v9{matrices, {"neon", "fullfp16", "dotprod", "i8mm", "bf16", "sve", "sve2"}},
       sve256{bits256, {"neon", "fullfp16", "dotprod", "i8mm", "bf16", "sve"}, 2},
@@ -49,7 +54,7 @@ std::vector<CpuLevel> allLevels() {
           level("cortex-a53", v8, "cortex-a53"),
           level("cortex-a72", v8, "cortex-a72"),
           level("v8.2", v82),
-          level("cortex-a55", v82, "cortex-a55"),
+          level("cortex-a55", v82InOrder, "cortex-a55"),
           level("cortex-a76", v82, "cortex-a76"),
           level("neoverse-n1", v82, "neoverse-n1"),
           level("apple-m1", v82, "apple-m1"),

@@ -13,7 +13,7 @@ public:
   struct Extensions {
     bool dots = false, mixedDots = false, matrices = false, halves = false;
   };
-  explicit NeonMachine(Extensions has);
+  explicit NeonMachine(Extensions has, bool isInOrder = false);
 
   bool addsByteProducts(ByteSigns signs) const override;
   mlir::Value addByteProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum, mlir::Value left,

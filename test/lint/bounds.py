@@ -36,7 +36,7 @@ KNOWN = {
     "layer": "a program of a test, written from its sizes",
     "convolution": "a program of a test, written from its sizes",
     **dict.fromkeys(("multiplyAdd", "pullColumns", "widenRows", "pullRows", "accumulate", "epilogue", "step",
-                     "IntegerTile::step", "callRowTiles", "storeRowTile", "copyStrips"), TILES),
+                     "IntegerTile::step", "callRowTiles", "copyStrips"), TILES),
 }
 
 # Comments, strings and characters; raw strings first. Each becomes as many lines of nothing.

@@ -32,6 +32,7 @@ struct ByteSigns {
 struct TileRows {
   int64_t most = 1;
   std::vector<int64_t> candidates = {1};
+  int64_t byThree = 0; ///< by three vectors, where that takes fewer loads for a product
 };
 
 class VectorMachine {
@@ -56,6 +57,10 @@ public:
     bool convertsBeside = false;
     /// Additions and multiplications of f32 of a nanosecond by the slowest usual processors that have it. 0: as two whole vectors of a cycle give, at 3.5 GHz.
     double operationsOfNanosecond = 0;
+    /// Instructions are taken in order, and a load beside each that multiplies: loads belong between products, long before they are needed.
+    bool loadsBetween = false;
+    /// What a turn of a loop over products of floats sums of each row, a multiple of laneRun: as many as registers and the offsets of loads allow.
+    int64_t turnDepth = 4;
   };
   /// Where what is fetched ahead shall wait.
   enum class Cache { First, Second };
@@ -75,6 +80,8 @@ public:
   /// Of f32, by one core: for prices, which no clock has seen.
   double operationsOfNanosecond() const;
   bool clearsForNothing() const { return traits.clearsForNothing; }
+  bool loadsBetween() const { return traits.loadsBetween; }
+  int64_t turnDepth() const { return traits.turnDepth; }
   bool convertsBeside() const { return traits.convertsBeside; }
   const TileRows &productRows() const { return traits.productRows; }
   const TileRows &filterRows() const { return traits.filterRows; }

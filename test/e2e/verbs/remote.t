@@ -17,7 +17,7 @@ $+ END
 $ weft tune two.mlir --dim m=24 --budget 20m --remote "sh fake news"
 | {*}share{*}kernel{*}choice{*}estimated{*}picked{*}gain{*}rejected
 | 40.0 %  weft_k_contraction_{*}  block{*}
-| 40.0 %  weft_k_contraction_{*}  rows            8            6  +50.0 %  {*}
+| 40.0 %  weft_k_contraction_{*}  rows            7            6  +50.0 %  {*}
 | ...
 !   remote    generic, arm:v8
 !   2 kernels, 2 of them with choices; a call takes 2.50 ms at m=24
@@ -37,7 +37,7 @@ $ weft compile -q two.mlir -t arm:v8 --tuned-for generic --tuning two.tuning && 
 # A candidate that crashes, that hangs, of which the remote lies, or with which the connection ends twice, costs itself only. Kernels that hang
 # together are tried one by one.
 $ sh verdicts troubles && cmp troubles.tuning two.tuning
-| arm:v8, 2, block=200 failed, rows=4 failed, rows=6 faster, schedule=product not-faster
+| arm:v8, 2, block=200 failed, rows=4 failed, rows=6 faster, rows=8 not-faster, schedule=product not-faster
 
 # A remote that lies from the first is of no use, nor is one that is gone.
 $ sh verdicts other-kernels

@@ -97,7 +97,7 @@ public:
     c.loop(from, to, 1, [&](Value panel) {
       c.e.forget();
       // [store] The tail mask is there for all panels when n ends inside one.
-      storeRowTile(c, s.op.getResult(), first, panel, 2, s.n, accumulate(panel));
+      storeRowTile(c, s.op.getResult(), first, {panel, 2, columns}, s.n, accumulate(panel));
       c.e.forget();
     });
   }

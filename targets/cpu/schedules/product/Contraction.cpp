@@ -17,7 +17,7 @@
 //         totals += sums, times the block's scale where there is one         [add chunk]
 //       for vector, row: epilogue and store, masked where n ends             [store]
 //
-// W is packed while compiling into panels of NR columns, [n / NR][k][NR], padded with zeros; it may
+// W is packed while compiling into panels of NR columns, two or three vectors of them, [n / NR][k][NR], padded with zeros; it may
 // be stored in 16, 8 or 4 bits (PackedWeight.h) and is widened in registers. A tile of rows stays
 // in registers for the whole sum; A is read where it is, its rows a constant distance apart.
 //
@@ -52,13 +52,13 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kUnroll = 4;
 constexpr int64_t kUnrollFew = 32; ///< for tiles of one or two rows of narrow weights
 constexpr int64_t kAheadBytes =
     8192; ///< of narrow weights: what the processor fetches by itself comes too late
 constexpr int64_t kSumsInFlight = 8; ///< two multiply-adds begin per cycle and take four
 /// Chunks of floats in one of pairs: their rounding to 8 bits hides that of a sum of 768.
 constexpr int64_t kChunksOfPairs = 8;
+constexpr int64_t kLoaded = 6;          ///< vectors of weights, beside those of rows
 constexpr int64_t kNearBytes = 1 << 20; ///< of a weight that may stay in L2
 constexpr int64_t kPageBytes = 4096; ///< rows so far apart meet in one set of the first-level cache
 
@@ -71,19 +71,22 @@ WeightLayout layoutOf(func::FuncOp spec, unsigned argument, const WeightLayout &
 }
 
 struct Shape : PackedContraction {
-  bool pairs; ///< of bf16 are multiplied as they lie, a row's and a weight's
+  bool pairs;               ///< of bf16 are multiplied as they lie, a row's and a weight's
+  int64_t vectors, columns; ///< of a panel
 
   static Shape of(func::FuncOp spec, const VectorMachine &machine) {
     PackedContraction s = *PackedContraction::matchParts(spec);
     bool pairs = s.element.isBF16() && s.weight.form == PackedWeight::Halves &&
                  s.weight.element.isBF16() && s.mostK % 2 == 0 && machine.addsHalfProducts();
-    return {s, pairs};
+    bool isNarrow = s.weight.form != PackedWeight::Words && !pairs;
+    int64_t vectors = isNarrow ? 2 : panelVectors(s.mostN, machine);
+    return {s, pairs, vectors, vectors * machine.lanes()};
   }
   /// Of the arguments that are packed.
   SmallVector<WeightLayout> layouts(func::FuncOp spec, const VectorMachine &machine) const {
     SmallVector<WeightLayout> result(spec.getNumArguments());
-    result[weight.data] = weight.layout(order(), tileColumns(machine));
-    weight.placeScales(order(), tileColumns(machine), result);
+    result[weight.data] = weight.layout(order(), columns);
+    weight.placeScales(order(), columns, result);
     for (auto [i, layout] : llvm::enumerate(result))
       layout = layoutOf(spec, i, layout);
     return result;
@@ -97,7 +100,7 @@ struct Shape : PackedContraction {
   /// Bytes from one panel of the weight to the next.
   int64_t panelDistance(func::FuncOp spec, const VectorMachine &machine) const {
     int64_t depth = layouts(spec, machine)[weight.data].depth;
-    return weight.panelBytes(depth ? depth : k, tileColumns(machine));
+    return weight.panelBytes(depth ? depth : k, columns);
   }
   /// Whether a tile's rows are multiplied in scratch, as f32.
   bool laysRows() const { return roundedBlock != 0 || (isHalf(element) && !pairs); }
@@ -136,19 +139,20 @@ public:
   /// Rows of a tile. Where they meet in one set of the first-level cache, this has 8 to 12 ways.
   static int64_t estimateRows(const Shape &s, const VectorMachine &machine) {
     bool meet = s.k && s.rowBytes() % kPageBytes == 0;
-    return meet ? std::min<int64_t>(7, tileRows(machine)) : tileRows(machine);
+    int64_t rows = rowsBy(s.vectors, machine);
+    return meet ? std::min<int64_t>(7, rows) : rows;
   }
   static PanelBlocks blocksOf(func::FuncOp spec, const VectorMachine &machine) {
     Shape s = Shape::of(spec, machine);
     PanelBlocks blocks(s.m, pick(s.op, "rows", estimateRows(s, machine)),
-                       SymExpr::ceildiv(s.width, tileColumns(machine)),
-                       s.mostK * (s.pairs || s.widens() ? 2 : 4) * tileColumns(machine), s.steps(),
+                       SymExpr::ceildiv(s.width, s.columns),
+                       s.mostK * (s.pairs || s.widens() ? 2 : 4) * s.columns, s.steps(),
                        pick(s.op, "block", kBlockKiB));
     if (!s.k)
       return blocks;
     if (s.widens())
-      blocks.storedBytes = s.weight.panelBytes(s.k, tileColumns(machine));
-    blocks.gap = s.panelDistance(spec, machine) - s.weight.panelBytes(s.k, tileColumns(machine));
+      blocks.storedBytes = s.weight.panelBytes(s.k, s.columns);
+    blocks.gap = s.panelDistance(spec, machine) - s.weight.panelBytes(s.k, s.columns);
     return blocks;
   }
 
@@ -165,7 +169,7 @@ public:
     PanelBlocks blocks = blocksOf(spec, machine);
     if (!s.widens() || !blocks.mayPrepare())
       return {blocks.units(), constant(1), constant(rowsBytes(s, machine))};
-    int64_t widened = widenedOf(s, machine).bytes(blocks.perBlock);
+    int64_t widened = widenedOf(s).bytes(blocks.perBlock);
     return {blocks.units(), constant(1), constant(widenedFrom(s, machine) + widened)};
   }
 
@@ -185,8 +189,7 @@ public:
     PanelBlocks::Prepare widen = [&](KernelContext &c, Value from, Value to) {
       int64_t distance = s.panelDistance(c.spec, c.machine);
       Value stored = bytes(c, c.inputs[s.weight.data], c.mul(from, constantI64(c.b, distance)));
-      widenedOf(s, c.machine)
-          .emit(c, stored, distance, widenedAt(c, s, c.scratch), c.sub(to, from));
+      widenedOf(s).emit(c, stored, distance, widenedAt(c, s, c.scratch), c.sub(to, from));
     };
     // [units] Here and in the functions:
     // [tiles] those of one size that follow each other share a call.
@@ -206,9 +209,7 @@ public:
   }
 
 private:
-  static WidenedPanels widenedOf(const Shape &s, const VectorMachine &machine) {
-    return {s.weight, s.k, tileColumns(machine)};
-  }
+  static WidenedPanels widenedOf(const Shape &s) { return {s.weight, s.k, s.columns}; }
   /// Of scratch, for the rows of a tile.
   static int64_t rowsBytes(const Shape &s, const VectorMachine &machine) {
     return s.laysRows() ? tileRows(machine) * s.rowStride() * 4 : 0;
@@ -242,14 +243,14 @@ private:
       return bytes(c, tile.scratch, c.mul(odd, constantI64(c.b, rowsBytes(s, c.machine))));
     };
     Value from = rowsAt(c, s, c.add(tile.first, c.mul(later, constantI64(c.b, rows))));
-    int64_t turns = s.k / turnDepth(s, rows) * blocks.fewestPanels();
+    int64_t turns = s.k / turnDepth(s, c.machine, rows) * blocks.fewestPanels();
     return {place(n),
             RowsAhead({s.element, rows, s.k, s.rowStride()}, from, place(c.add(n, one)), turns)};
   }
 
   /// What a tile's function knows: how many rows and panels at a time, and where they begin.
   struct Tile {
-    int64_t rows, panels;
+    int64_t rows, panels, ofPanel; ///< vectors
     Value first, a;
     Value weights;    ///< where panel 0 begins, or would
     int64_t distance; ///< bytes to the next panel
@@ -258,7 +259,7 @@ private:
     Ahead ahead = {}; ///< a step for every k
     NextRows nextRows = {};
     RowsAhead rowsAhead = {};
-    int64_t vectors() const { return 2 * panels; }
+    int64_t vectors() const { return ofPanel * panels; }
   };
 
   /// Several streams bring more from memory; from L2 one brings a quarter more than four.
@@ -267,7 +268,8 @@ private:
       return 1;
     if (rows == 1)
       return s.mostK * s.mostN * 4 <= kNearBytes ? 1 : 4;
-    return machine.holds(rows * 8) ? 2 : 1;
+    int64_t sums = rows * s.vectors * 2, factors = machine.laneRun() ? rows + kLoaded : sums;
+    return machine.holds(sums + factors) ? 2 : 1;
   }
 
   static void emitPanels(KernelContext &c, const PanelBlocks &blocks, int64_t rows,
@@ -276,10 +278,10 @@ private:
     Value first = tile.first, from = tile.from, to = tile.to, weights = c.inputs[s.weight.data];
     int64_t distance = s.panelDistance(c.spec, c.machine);
     if (tile.isPrepared) {
-      Value skipped = c.mul(from, constantI64(c.b, widenedOf(s, c.machine).panelBytes()));
+      Value skipped = c.mul(from, constantI64(c.b, widenedOf(s).panelBytes()));
       weights = bytes(c, widenedAt(c, s, tile.scratch), c.sub(constantI64(c.b, 0), skipped));
       s.weight.form = PackedWeight::Words;
-      distance = widenedOf(s, c.machine).panelBytes();
+      distance = widenedOf(s).panelBytes();
     }
     Type stored = memoryType(s.element);
     Value depth = c.e.uniform(s.depth);
@@ -296,17 +298,20 @@ private:
     auto walk = [&](Value from, Value to, int64_t panels) {
       c.loop(from, to, panels, [&](Value panel) {
         c.e.forget();
-        Tile t{rows, panels, first, a, weights, distance, panel, s.k ? Value() : depth};
+        Tile t{rows, panels, s.vectors, first, a, weights, distance, panel, s.k ? Value() : depth};
         if (rows > kFewRows && fetchesAhead(s))
           t.ahead = blocks.ahead(c, tile, panel, c.inputs[s.weight.data], next);
-        if (int64_t turns = s.k / turnDepth(s, rows); rows > kFewRows && turns && s.n)
-          t.nextRows = NextRows(c, s.op.getResult(), rows, first, panel, turns);
+        if (int64_t turns = s.k / turnDepth(s, c.machine, rows); rows > kFewRows && turns && s.n)
+          t.nextRows =
+              NextRows(c, s.op.getResult(), rows, first, {panel, s.vectors, s.columns}, turns);
         if (laid.rows)
-          t.rowsAhead = laid.next.behind(
-              c, c.mul(c.sub(panel, tile.from), constantI64(c.b, s.k / turnDepth(s, rows))));
+          t.rowsAhead =
+              laid.next.behind(c, c.mul(c.sub(panel, tile.from),
+                                        constantI64(c.b, s.k / turnDepth(s, c.machine, rows))));
         SmallVector<Value> sums = s.k ? accumulate(c, s, t) : accumulateParts(c, s, t);
         // [store] The tail mask is there for all panels when n ends inside one.
-        storeRowTile(c, s.op.getResult(), t.first, t.panel, t.vectors(), s.width, sums);
+        storeRowTile(c, s.op.getResult(), t.first, {t.panel, t.vectors(), s.columns}, s.width,
+                     sums);
         c.e.forget();
       });
     };
@@ -383,14 +388,16 @@ private:
   /// As many in panels that are left over when several go together: where that is depends on how
   /// units are split, and results must not.
   static int64_t chains(KernelContext &c, const Shape &s, const Tile &t) {
-    return std::max<int64_t>(1, kSumsInFlight / (t.rows * 2 * panelsAtOnce(s, c.machine, t.rows)));
+    return std::max<int64_t>(1, kSumsInFlight /
+                                    (t.rows * s.vectors * panelsAtOnce(s, c.machine, t.rows)));
   }
 
   /// The k's that a turn of the inner loop sums.
-  static int64_t turnDepth(const Shape &s, int64_t rows) {
+  static int64_t turnDepth(const Shape &s, const VectorMachine &machine, int64_t rows) {
     if (s.weight.form != PackedWeight::Words && rows <= 2)
       return kUnrollFew;
-    return s.pairs ? 2 * kUnroll : std::max(s.weight.unit(), kUnroll);
+    int64_t few = s.weight.form == PackedWeight::Words || s.pairs ? machine.turnDepth() : 4;
+    return s.pairs ? 2 * few : std::max(s.weight.unit(), few);
   }
 
   static Value zeros(KernelContext &c) {
@@ -411,7 +418,7 @@ private:
           block = c.b.create<arith::DivUIOp>(k, constantI64(c.b, s.weight.block));
     Value row = c.add(c.mul(panel, constantI64(c.b, blocks)), block);
     return elementPointer(c.b, c.inputs[argument], c.b.getF32Type(),
-                          c.mul(row, constantI64(c.b, tileColumns(c.machine))));
+                          c.mul(row, constantI64(c.b, s.columns)));
   }
 
   static Value loadVector(KernelContext &c, Value row, int64_t v) {
@@ -428,11 +435,11 @@ private:
       Value row = blockRow(c, s, t, s.weight.scale, part.from, p);
       if (t.rows <= kFewRows)
         prefetch(c, row, kAheadBytes * 4 / (s.weight.block * elementBits(s.weight.element) / 8),
-                 tileColumns(c.machine) * 4);
-      for (int64_t v = 0; v < 2; ++v) {
+                 s.columns * 4);
+      for (int64_t v = 0; v < s.vectors; ++v) {
         Value factor = loadVector(c, row, v);
         for (int64_t r = 0; r < t.rows; ++r) {
-          int64_t at = r * t.vectors() + 2 * p + v;
+          int64_t at = r * t.vectors() + s.vectors * p + v;
           values[at] = c.b.create<vector::FMAOp>(values[at], factor, totals[at]);
         }
       }
@@ -452,10 +459,10 @@ private:
   static SmallVector<Value> sumChunk(KernelContext &c, const Shape &s, const Tile &t, Chunk part) {
     int64_t count = t.rows * t.vectors();
     int64_t chains = ContractionSchedule::chains(c, s, t);
-    int64_t step = turnDepth(s, t.rows), whole = part.depth / step * step;
+    int64_t step = turnDepth(s, c.machine, t.rows), whole = part.depth / step * step;
     SmallVector<Value> data = panelsOf(c, t), zero;
     for (int64_t p = 0; s.weight.zero && p < t.panels; ++p)
-      for (int64_t v = 0; v < 2; ++v)
+      for (int64_t v = 0; v < s.vectors; ++v)
         zero.push_back(loadVector(c, blockRow(c, s, t, *s.weight.zero, part.from, p), v));
     Value row = elementPointer(c.b, t.a, rowType(c, s), part.from);
     SmallVector<Value> sums(count * chains, zeros(c));
@@ -500,7 +507,7 @@ private:
   /// [chunks] The last one: `rest` k's beginning at `from`, a multiple of the unit.
   static SmallVector<Value> sumRest(KernelContext &c, const Shape &s, const Tile &t, Value from,
                                     Value rest) {
-    int64_t count = t.rows * t.vectors(), step = turnDepth(s, t.rows);
+    int64_t count = t.rows * t.vectors(), step = turnDepth(s, c.machine, t.rows);
     SmallVector<Value> data = panelsOf(c, t), sums(count * chains(c, s, t), zeros(c));
     Value row = elementPointer(c.b, t.a, rowType(c, s), from),
           turns = c.sub(rest, c.b.create<arith::RemUIOp>(rest, constantI64(c.b, step)));
@@ -522,8 +529,8 @@ private:
                           ArrayRef<Value> zero, Value row, Value k, Value inRow, int64_t depth,
                           MutableArrayRef<Value> sums) {
     const PackedWeight &w = s.weight;
-    int64_t unit = w.unit(), bytesPerUnit = w.unitBytes(tileColumns(c.machine)),
-            count = t.rows * t.vectors(), chains = sums.size() / count;
+    int64_t unit = w.unit(), bytesPerUnit = w.unitBytes(s.columns), count = t.rows * t.vectors(),
+            chains = sums.size() / count;
     Value units =
         unit == 1 ? k : Value(c.b.createOrFold<arith::DivUIOp>(k, constantI64(c.b, unit)));
     Value offset = c.mul(units, constantI64(c.b, bytesPerUnit)),
@@ -540,25 +547,30 @@ private:
         SpreadRun(c, s.pairs ? Type(c.b.getI32Type()) : Type(c.b.getF32Type()), depth / together));
     for (int64_t u = 0; u * unit < depth; ++u) {
       t.ahead.fetch(c, c.add(units, constantI64(c.b, u)));
-      // [load weights] A unit of them: one k, or several that share a word. Once for all rows.
-      SmallVector<SmallVector<Value, 8>> weights;
-      for (int64_t v = 0; v < t.vectors(); ++v)
-        weights.push_back(loadUnit(
-            c, s,
-            at(c, here[v / 2], c.b.getI8Type(), u * bytesPerUnit + (v % 2) * bytesPerUnit / 2),
-            zero.empty() ? Value() : zero[v]));
-      // [multiply add] Chains take turns from one step to the next.
-      for (int64_t i = 0; i * together < unit && u * unit + i * together < depth; ++i)
-        for (int64_t r = 0; r < t.rows; ++r) {
-          int64_t depthHere = u * unit + i * together;
-          Value all = factors[r].element(depthHere / together, [&](int64_t nth) {
-            return at(c, rowOf(c, s, t, x, r), rowType(c, s), nth * together);
-          });
-          for (int64_t v = 0; v < t.vectors(); ++v) {
-            Value &sum = sums[(depthHere / together % chains) * count + r * t.vectors() + v];
-            sum = multiplyAdd(c, s, all, weights[v][i], sum);
+      int64_t beside = loadedTogether(t.vectors(), c.machine);
+      for (int64_t first = 0; first < t.vectors(); first += beside) {
+        // [load weights] A unit of them: one k, or several that share a word. Once for all rows.
+        SmallVector<SmallVector<Value, 8>> weights;
+        for (int64_t v = first; v < first + beside; ++v)
+          weights.push_back(
+              loadUnit(c, s,
+                       at(c, here[v / s.vectors], c.b.getI8Type(),
+                          u * bytesPerUnit + v % s.vectors * bytesPerUnit / s.vectors),
+                       zero.empty() ? Value() : zero[v]));
+        // [multiply add] Chains take turns from one step to the next.
+        for (int64_t i = 0; i * together < unit && u * unit + i * together < depth; ++i)
+          for (int64_t r = 0; r < t.rows; ++r) {
+            int64_t depthHere = u * unit + i * together;
+            Value all = factors[r].element(depthHere / together, [&](int64_t nth) {
+              return at(c, rowOf(c, s, t, x, r), rowType(c, s), nth * together);
+            });
+            for (int64_t v = 0; v < beside; ++v) {
+              Value &sum =
+                  sums[(depthHere / together % chains) * count + r * t.vectors() + first + v];
+              sum = multiplyAdd(c, s, all, weights[v][i], sum);
+            }
           }
-        }
+      }
     }
   }
 

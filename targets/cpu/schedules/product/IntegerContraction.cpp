@@ -110,7 +110,8 @@ void emitPanels(KernelContext &c, const Shape &s, const Products &products,
     PanelBlocks::Tile here = t.nth(c, nth, rows);
     // [fetch] What the next tile's epilogue reads and writes comes near as well.
     if (int64_t turns = tile.turns(source))
-      source.nextRows = NextRows(c, s.op.getResult(), rows, here.first, panel, turns);
+      source.nextRows = NextRows(c, s.op.getResult(), rows, here.first,
+                                 {panel, tile.vectors, tile.columns}, turns);
     Value next = elementPointer(c.b, rowsOf(nth), byte, number(rows * s.k));
     source.ahead = blocks.ahead(c, here, panel, c.inputs[s.rhs], next);
     return elementPointer(c.b, c.inputs[s.rhs], byte, c.mul(panel, number(tile.runBytes(s.k))));

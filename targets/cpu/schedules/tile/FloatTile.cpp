@@ -8,14 +8,24 @@ using namespace mlir;
 namespace weft {
 
 namespace {
-constexpr int64_t kUnroll = 4,
-                  kWrittenOut = 12; ///< products of a loop's step, of a run without a loop
+constexpr int64_t kWrittenOut = 12; ///< products of a run without a loop
 constexpr int64_t kChain =
     384; ///< products summed in one chain; chains are added up: the error of a long sum stays that of a short one
 } // namespace
 
 int64_t FloatTile::turns(const RowRuns &source) const {
-  return llvm::divideCeil(source.run, kUnroll);
+  return llvm::divideCeil(source.run, c.machine.turnDepth());
+}
+
+/// Few are left over: those are multiplied one by one.
+int64_t FloatTile::unroll(int64_t count) const {
+  if (count <= kWrittenOut)
+    return count;
+  const int64_t least = 4;
+  int64_t most = c.machine.turnDepth();
+  while (most > least && count % most >= least)
+    most /= 2;
+  return most;
 }
 
 FloatTile::Sums FloatTile::zeros() {
@@ -32,12 +42,11 @@ FloatTile::Sums FloatTile::addProducts(const RowRuns &source, Value from, Value 
   products.pairs = pairs;
   products.ahead = source.ahead.behind(c, k);
   products.everyTurn = [&](Value within) {
-    source.nextRows.fetch(
-        c, c.b.createOrFold<arith::DivUIOp>(c.add(k, within), constantI64(c.b, kUnroll)));
+    source.nextRows.fetch(c, c.b.createOrFold<arith::DivUIOp>(
+                                 c.add(k, within), constantI64(c.b, c.machine.turnDepth())));
   };
   Sums next = inOneChain ? sums : zeros();
-  multiplyAdd(c, products, constantI64(c.b, count), count <= kWrittenOut ? count : kUnroll, next,
-              rows, vectors);
+  multiplyAdd(c, products, constantI64(c.b, count), unroll(count), next, rows, vectors);
   if (!inOneChain)
     for (auto [total, value] : llvm::zip(sums, next))
       value = c.b.create<arith::AddFOp>(total, value);

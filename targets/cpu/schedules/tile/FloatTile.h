@@ -23,6 +23,8 @@ private:
   Sums addProducts(const RowRuns &source, mlir::Value from, mlir::Value panel, mlir::Value k,
                    int64_t count, Sums sums);
   Sums zeros();
+  /// Products of a turn, for so many.
+  int64_t unroll(int64_t count) const;
   bool pairs;
   bool inOneChain = false; ///< the whole row is short enough
 };

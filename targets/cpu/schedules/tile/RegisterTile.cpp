@@ -33,7 +33,7 @@ private:
   SmallVector<SpreadRun> runs;
 };
 
-/// One k: the vectors of B, and for every row one broadcast and its multiply-adds.
+/// One k: the vectors of B, all or one by one, and for every row one broadcast and its multiply-adds.
 void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead, Factors &factors,
           MutableArrayRef<Value> sums, int64_t rows, int64_t vectors) {
   Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
@@ -45,17 +45,20 @@ void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead, Factors
   Value row = elementPointer(c.b, s.b, f32, c.mul(here, s.columnStride));
   Value column = elementPointer(c.b, s.a, f32, c.mul(k, constantI64(c.b, s.depthStride)));
   s.ahead.fetch(c, here);
-  SmallVector<Value, 4> loaded;
-  for (int64_t v = 0; v < vectors; ++v)
-    loaded.push_back(c.b.create<LLVM::LoadOp>(vector, at(row, v * c.machine.lanes()), 4));
-  for (int64_t r = 0; r < rows; ++r) {
-    Value all = factors.element(r, ahead, [&](int64_t row, int64_t k) {
-      return at(column, row * s.rowStride + k * s.depthStride);
-    });
-    for (int64_t v = 0; v < vectors; ++v) {
-      Value &sum = sums[vectors * r + v];
-      sum = s.pairs ? c.machine.addHalfProducts(c.b, sum, all, loaded[v])
-                    : c.machine.multiplyAdd(c.b, all, loaded[v], sum);
+  int64_t together = loadedTogether(vectors, c.machine);
+  for (int64_t first = 0; first < vectors; first += together) {
+    SmallVector<Value, 4> loaded;
+    for (int64_t v = first; v < first + together; ++v)
+      loaded.push_back(c.b.create<LLVM::LoadOp>(vector, at(row, v * c.machine.lanes()), 4));
+    for (int64_t r = 0; r < rows; ++r) {
+      Value all = factors.element(r, ahead, [&](int64_t row, int64_t k) {
+        return at(column, row * s.rowStride + k * s.depthStride);
+      });
+      for (int64_t v = 0; v < together; ++v) {
+        Value &sum = sums[vectors * r + first + v];
+        sum = s.pairs ? c.machine.addHalfProducts(c.b, sum, all, loaded[v])
+                      : c.machine.multiplyAdd(c.b, all, loaded[v], sum);
+      }
     }
   }
 }
@@ -97,6 +100,26 @@ void multiplyAdd(KernelContext &c, const TileSource &source, Value depth, int64_
     run(constantI64(c.b, 0), whole, unroll);
   if (unroll > 1 && whole != depth)
     run(whole, depth, 1);
+}
+
+int64_t panelVectors(int64_t columns, const VectorMachine &machine) {
+  auto padded = [&](int64_t vectors) {
+    return int64_t(llvm::alignTo(columns, vectors * machine.lanes()));
+  };
+  const int64_t gain = 32; // tiles of three vectors take so much less: a part
+  bool isThree =
+      machine.productRows().byThree && padded(3) - padded(2) <= padded(2) / gain && columns > 0;
+  return isThree ? 3 : 2;
+}
+
+int64_t rowsBy(int64_t vectors, const VectorMachine &machine) {
+  return vectors == 3 ? machine.productRows().byThree : tileRows(machine);
+}
+
+int64_t loadedTogether(int64_t vectors, const VectorMachine &machine) {
+  bool areMany = vectors == 3 &&
+                 machine.laneRun(); // beside factors of all rows no register is left for the others
+  return machine.loadsBetween() || areMany ? 1 : vectors;
 }
 
 void offerRows(std::vector<Choice> &list, SymExpr m, int64_t estimate,

@@ -38,6 +38,12 @@ void multiplyAdd(KernelContext &context, const TileSource &source, mlir::Value d
 /// Rows of a register tile, and columns in vectors of two.
 inline int64_t tileRows(const VectorMachine &machine) { return machine.productRows().most; }
 inline int64_t tileColumns(const VectorMachine &machine) { return 2 * machine.lanes(); }
+/// Vectors of a panel of floats with so many columns in all: three where the machine has tiles for it and the last panel is not much emptier
+/// than that of two would be. And the rows that are estimated to go with them.
+int64_t panelVectors(int64_t columns, const VectorMachine &machine);
+int64_t rowsBy(int64_t vectors, const VectorMachine &machine);
+/// Of a tile's vectors of columns, those that are loaded at once before the rows are multiplied by them.
+int64_t loadedTogether(int64_t vectors, const VectorMachine &machine);
 /// The choice of rows for tiles of `m` rows in all: fewer leave registers to spare, which is of use where what they are read from is far.
 void offerRows(std::vector<Choice> &list, SymExpr m, int64_t estimate,
                const VectorMachine &machine);

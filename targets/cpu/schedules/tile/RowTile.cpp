@@ -98,10 +98,8 @@ void callRowTiles(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value
 
 namespace {
 
-/// Of a tile, from a panel on; without `end` none is masked.
-struct Columns {
-  Value panel;
-  int64_t vectors;
+/// Of a tile; without `end` none is masked.
+struct Columns : TileColumns {
   std::optional<IndexValue> end;
 };
 
@@ -110,7 +108,7 @@ struct Columns {
 /// [store] All rows of a vector of columns share one mask.
 static void storeColumns(KernelContext &c, Value root, const Columns &columns, ArrayRef<Value> sums,
                          function_ref<SmallVector<IndexValue>(int64_t, IndexValue)> at) {
-  Value first = c.mul(columns.panel, constantI64(c.b, tileColumns(c.machine)));
+  Value first = columns.first(c);
   for (int64_t v = 0; v < columns.vectors; ++v) {
     IndexValue column{c.add(first, constantI64(c.b, v * c.machine.lanes())), 1};
     if (columns.end)
@@ -129,8 +127,7 @@ static void storeColumns(KernelContext &c, Value root, const Columns &columns, A
 static void storeAnyColumns(KernelContext &c, Value root, Columns columns, SymExpr n,
                             ArrayRef<Value> sums,
                             function_ref<SmallVector<IndexValue>(int64_t, IndexValue)> at) {
-  Value end = c.add(c.mul(columns.panel, constantI64(c.b, tileColumns(c.machine))),
-                    constantI64(c.b, columns.vectors * c.machine.lanes()));
+  Value end = c.add(columns.first(c), constantI64(c.b, columns.vectors * c.machine.lanes()));
   Value size = c.e.uniform(n),
         isFull = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sle, end, size);
   c.e.forget();
@@ -142,12 +139,13 @@ static void storeAnyColumns(KernelContext &c, Value root, Columns columns, SymEx
       });
 }
 
-void storeRowTile(KernelContext &c, Value root, Value panel, int64_t vectors, int64_t n,
+Value TileColumns::first(KernelContext &c) const { return c.mul(panel, constantI64(c.b, ofPanel)); }
+
+void storeRowTile(KernelContext &c, Value root, const TileColumns &tile, int64_t n,
                   ArrayRef<Value> sums,
                   function_ref<SmallVector<IndexValue>(int64_t, IndexValue)> at) {
-  Columns columns{panel, vectors, {}};
-  // A panel of one vector is the only one.
-  bool mayEnd = n % (vectors == 1 ? int64_t(c.machine.lanes()) : tileColumns(c.machine)) != 0;
+  Columns columns{tile, {}};
+  bool mayEnd = n % tile.ofPanel != 0;
   if (mayEnd && !c.machine.masksWords())
     return storeAnyColumns(c, root, columns, SymExpr::constant(c.b.getContext(), n), sums, at);
   if (mayEnd)
@@ -155,36 +153,35 @@ void storeRowTile(KernelContext &c, Value root, Value panel, int64_t vectors, in
   storeColumns(c, root, columns, sums, at);
 }
 
-void storeRowTile(KernelContext &c, Value root, Value first, Value panel, int64_t vectors,
-                  int64_t n, ArrayRef<Value> sums) {
-  storeRowTile(c, root, first, panel, vectors, SymExpr::constant(c.b.getContext(), n), sums);
+void storeRowTile(KernelContext &c, Value root, Value first, const TileColumns &columns, int64_t n,
+                  ArrayRef<Value> sums) {
+  storeRowTile(c, root, first, columns, SymExpr::constant(c.b.getContext(), n), sums);
 }
 
-void storeRowTile(KernelContext &c, Value root, Value first, Value panel, int64_t vectors,
-                  SymExpr n, ArrayRef<Value> sums) {
+void storeRowTile(KernelContext &c, Value root, Value first, const TileColumns &columns, SymExpr n,
+                  ArrayRef<Value> sums) {
   auto at = [&](int64_t r, IndexValue column) {
     return SmallVector<IndexValue>{{c.add(first, constantI64(c.b, r))}, column};
   };
   if (n.asConstant())
-    return storeRowTile(c, root, panel, vectors, *n.asConstant(), sums, at);
-  storeAnyColumns(c, root, {panel, vectors, {}}, n, sums, at);
+    return storeRowTile(c, root, columns, *n.asConstant(), sums, at);
+  storeAnyColumns(c, root, {columns, {}}, n, sums, at);
 }
 
-NextRows::NextRows(KernelContext &c, Value root, int64_t rows, Value first, Value panel,
-                   int64_t turns)
+NextRows::NextRows(KernelContext &c, Value root, int64_t rows, Value first,
+                   const TileColumns &panel, int64_t turns)
     : rows(rows), turns(turns) {
   auto rootType = cast<SymTensorType>(root.getType());
   int64_t n = *rootType.getDim(rootType.getRank() - 1).asConstant();
   Value row = c.mul(c.add(first, constantI64(c.b, rows)), constantI64(c.b, n)),
-        at = c.add(row, c.mul(panel, constantI64(c.b, tileColumns(c.machine))));
+        at = c.add(row, panel.first(c));
   auto add = [&](Value pointer, SymTensorType type, bool isWritten) {
     if (type.getDimAttributes() != rootType.getDimAttributes())
       return;
     int64_t bytes = llvm::divideCeil(elementBits(type.getElementType()), 8);
     Value from = elementPointer(c.b, pointer, c.b.getI8Type(), c.mul(at, constantI64(c.b, bytes)));
-    streams.push_back({from, n * bytes,
-                       int64_t(llvm::divideCeil(tileColumns(c.machine) * bytes, kLineBytes)),
-                       isWritten});
+    streams.push_back(
+        {from, n * bytes, int64_t(llvm::divideCeil(panel.ofPanel * bytes, kLineBytes)), isWritten});
   };
   for (BlockArgument argument : c.spec.getArguments())
     add(c.inputs[argument.getArgNumber()], cast<SymTensorType>(argument.getType()), false);

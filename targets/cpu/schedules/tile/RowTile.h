@@ -35,26 +35,32 @@ mlir::func::FuncOp declareRowTile(KernelContext &context, int64_t rows,
 void emitRowTile(KernelContext &kernel, mlir::func::FuncOp tile,
                  llvm::function_ref<void(KernelContext &)> body);
 
-/// Stores all results at the rows of a tile by `vectors` vectors of columns from panel `panel` on, of `n` columns in all, where elements of
-/// `root` are `sums`, row by row. `at` says where row r lies.
+/// The columns of a tile: so many vectors from panel `panel` on, each of which has `ofPanel`.
+struct TileColumns {
+  mlir::Value panel;
+  int64_t vectors, ofPanel;
+  mlir::Value first(KernelContext &context) const;
+};
+/// Stores all results at the rows of a tile by some columns, of `n` in all, where elements of `root` are `sums`, row by row. `at` says where
+/// row r lies.
 void storeRowTile(
-    KernelContext &context, mlir::Value root, mlir::Value panel, int64_t vectors, int64_t n,
+    KernelContext &context, mlir::Value root, const TileColumns &columns, int64_t n,
     llvm::ArrayRef<mlir::Value> sums,
     llvm::function_ref<llvm::SmallVector<IndexValue>(int64_t r, IndexValue column)> at);
 /// The same for rows from `first` on of a matrix.
-void storeRowTile(KernelContext &context, mlir::Value root, mlir::Value first, mlir::Value panel,
-                  int64_t vectors, int64_t n, llvm::ArrayRef<mlir::Value> sums);
+void storeRowTile(KernelContext &context, mlir::Value root, mlir::Value first,
+                  const TileColumns &columns, int64_t n, llvm::ArrayRef<mlir::Value> sums);
 /// The same where `n` may be a symbol: which panel is the last, and may have columns that are none, shows when the kernel runs.
-void storeRowTile(KernelContext &context, mlir::Value root, mlir::Value first, mlir::Value panel,
-                  int64_t vectors, SymExpr n, llvm::ArrayRef<mlir::Value> sums);
+void storeRowTile(KernelContext &context, mlir::Value root, mlir::Value first,
+                  const TileColumns &columns, SymExpr n, llvm::ArrayRef<mlir::Value> sums);
 /// What the epilogue of the next tile's rows reads beside the sums, and what it writes, at one panel. It is fetched while this panel is
 /// summed, a line in each turn of the loop: many at once would keep the weights waiting.
 class NextRows {
 public:
   NextRows() = default;
-  /// For a tile of `rows` rows from `first` on, whose sum takes so many turns.
-  NextRows(KernelContext &c, mlir::Value root, int64_t rows, mlir::Value first, mlir::Value panel,
-           int64_t turns);
+  /// For a tile of `rows` rows from `first` on by a panel, whose sum takes so many turns.
+  NextRows(KernelContext &c, mlir::Value root, int64_t rows, mlir::Value first,
+           const TileColumns &panel, int64_t turns);
   void fetch(KernelContext &c, mlir::Value turn) const;
   /// The same, for what follows after `turns`.
   NextRows behind(KernelContext &c, mlir::Value turns) const;

@@ -305,7 +305,7 @@ private:
       for (int64_t half = 0; half < 2; ++half)
         sums.push_back(
             c.b.create<LLVM::LoadOp>(vector, at(from, number(half * TileUnit::kRowBytes)), 4));
-      storeRowTile(c, p.root, row, rows.panel, 2, p.n(), sums);
+      storeRowTile(c, p.root, row, {rows.panel, 2, tileColumns(c.machine)}, p.n(), sums);
     });
     c.b.create<LLVM::StoreOp>(to, placeOfDue(0), 8);
   }

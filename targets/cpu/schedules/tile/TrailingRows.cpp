@@ -37,7 +37,7 @@ void TrailingRows::storeRow(Value row, Value nth, Value panel) {
   SmallVector<Value> sums;
   for (int64_t v = 0; v < tile.vectors; ++v)
     sums.push_back(c.b.create<LLVM::LoadOp>(type, place(tile.keptRow(row), v), kLineBytes));
-  storeRowTile(c, root, panel, tile.vectors, n, sums,
+  storeRowTile(c, root, {panel, tile.vectors, tile.columns}, n, sums,
                [&](int64_t, IndexValue column) { return at(nth, row, column); });
 }
 
@@ -78,9 +78,9 @@ void TrailingRows::loop(Value count, Value from, Value to, function_ref<RowRuns(
       if (kept)
         keep(sums);
       else
-        storeRowTile(c, root, panel, tile.vectors, n, sums, [&](int64_t r, IndexValue column) {
-          return at(nth, constantI64(c.b, r), column);
-        });
+        storeRowTile(
+            c, root, {panel, tile.vectors, tile.columns}, n, sums,
+            [&](int64_t r, IndexValue column) { return at(nth, constantI64(c.b, r), column); });
       c.e.forget();
     });
   });

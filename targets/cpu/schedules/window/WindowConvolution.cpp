@@ -272,8 +272,9 @@ private:
       source.ahead =
           Ahead{fetched, stride}.behind(inner, inner.mul(inner.sub(panel, from), number(t.steps)));
       if (int64_t turns = tile->turns(source) * t.runs[0] * t.runs[1])
-        source.nextRows = NextRows(inner, s.op.getResult(), rows,
-                                   inner.add(pixel, inner.mul(nth, number(rows))), panel, turns);
+        source.nextRows =
+            NextRows(inner, s.op.getResult(), rows, inner.add(pixel, inner.mul(nth, number(rows))),
+                     {panel, t.vectors, t.columns}, turns);
       if (!t.widens())
         return storedPanel(inner, panel);
       return elementPointer(c.b, function.getArgument(Rooms), c.b.getI8Type(),

@@ -33,6 +33,12 @@ bool hasPairs(const ConvolutionShape &s, const VectorMachine &machine) {
   return s.element().isBF16() && (even || gathersPairs(s, machine) || hasTiledWindows(s, machine));
 }
 
+/// Of a panel.
+int64_t vectorsOf(const ConvolutionShape &s, const VectorMachine &machine, bool areBytes) {
+  int64_t vectors = IntegerTile::vectorsFor(s.filters, machine);
+  return areBytes || vectors == 1 ? vectors : panelVectors(s.filters, machine);
+}
+
 std::optional<PackedWeight> narrowOf(const ConvolutionShape &s) {
   if (!isHalf(s.element()))
     return std::nullopt;
@@ -68,9 +74,9 @@ WindowTiling::WindowTiling(const ConvolutionShape &s, const VectorMachine &machi
   runs[0] = gathers ? 1 : runsApart[0], runs[1] = gathers ? 1 : runsApart[1];
   tapsOfRun = down.kernel * across.kernel / (runs[0] * runs[1]);
   run = oddPairs ? llvm::divideCeil(tapsOfRun * ofPixel, 4) : tapsOfRun * ofPixel;
+  vectors = tiles ? 2 : vectorsOf(s, machine, bool(dot));
   mostPixels = pick(s.op, "rows", estimatePixels(machine));
   lines = tiles && !gathers && !s.isLine && (gap || !meet(step, kMeetingBytes)) ? 2 : 1;
-  vectors = dot && tiles ? 2 : IntegerTile::vectorsFor(s.filters, machine);
   columns = vectors * machine.lanes();
   panels = llvm::divideCeil(s.filters, columns);
   steps = runs[0] * runs[1] * (dot ? llvm::divideCeil(run, dot->group()) : run);
@@ -107,7 +113,9 @@ bool WindowTiling::isPossible(const ConvolutionShape &s, int64_t pixels) const {
 }
 
 int64_t WindowTiling::estimatePixels(const VectorMachine &machine) const {
-  return tiles ? UnitTile::mostRows() : dot ? IntegerTile::mostRows(machine) : tileRows(machine);
+  return tiles ? UnitTile::mostRows()
+         : dot ? IntegerTile::mostRows(machine)
+               : rowsBy(vectors, machine);
 }
 
 int64_t WindowTiling::estimateLines(const ConvolutionShape &s) const {
