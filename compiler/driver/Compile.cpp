@@ -16,6 +16,7 @@
 #include "compiler/driver/PassPrograms.h"
 #include "compiler/driver/Pipeline.h"
 #include "compiler/driver/Predict.h"
+#include "compiler/driver/RankManifest.h"
 #include "compiler/embed/Embed.h"
 #include "compiler/host/DescriptorData.h"
 #include "compiler/host/HostProgram.h"
@@ -589,31 +590,6 @@ private:
     return llvm::join(names, ", ");
   }
 
-  /// Which exchanges ranks compute beside, where there are ranks.
-  void describeFusing(llvm::json::Object &object) const {
-    std::vector<std::string> fused;
-    bool hasRanks = false;
-    for (const Variant &variant : variants) {
-      hasRanks |= bool(variant.program.mesh);
-      for (const PlannedFunction &function : variant.program.functions)
-        for (const PlannedExchange &each : function.exchanges) {
-          plan::ExchangeOp exchange = each.op;
-          if (!exchange.getBeside() && !isa<plan::OverlapOp>(exchange->getParentOp()))
-            continue;
-          std::string text = exchange.collective()->getName().stripDialect().str() + " after '" +
-                             exchange.getNode().str() + "'";
-          if (!llvm::is_contained(fused, text))
-            fused.push_back(std::move(text));
-        }
-    }
-    if (hasRanks)
-      object["fuse_comm"] = options.fuseComm == FuseComm::Auto    ? "auto"
-                            : options.fuseComm == FuseComm::Never ? "never"
-                                                                  : "always";
-    if (!fused.empty())
-      object["fused_exchanges"] = llvm::json::Array(fused);
-  }
-
   /// How the artifact was made. No paths and no times: the same model and options give the same bytes.
   std::string manifest() {
     llvm::json::Array facts;
@@ -639,7 +615,10 @@ private:
       object["indices"] = stringifyOutside(outside()).str();
     if (describe().tunedKernels > 0)
       object["tuned_for"] = tuning.processor();
-    describeFusing(object);
+    std::vector<const Program *> programs;
+    for (const Variant &variant : variants)
+      programs.push_back(&variant.program);
+    describeRanks(programs, options.fuseComm, object);
     llvm::json::Object byUnit;
     for (auto &[unit, symbols] : units)
       byUnit[nameOf(unit)] = llvm::json::Array(symbols);

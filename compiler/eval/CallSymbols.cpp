@@ -2,6 +2,7 @@
 
 #include "compiler/eval/CallSymbols.h"
 #include "compiler/model/EntryPlan.h"
+#include "dialects/weft/Mesh.h"
 
 using namespace mlir;
 
@@ -33,13 +34,14 @@ llvm::Expected<SymValues> bindInputs(FunctionOpInterface function, ArrayRef<RefT
   if (inputs.size() != function.getNumArguments())
     return fail("the model has " + Twine(function.getNumArguments()) + " inputs, but " +
                 Twine(inputs.size()) + " were given");
-  llvm::Expected<EntryPlan> plan = planEntry(function);
+  OwningOpRef<FunctionOpInterface> signature = withWholes(function);
+  llvm::Expected<EntryPlan> plan = planEntry(*signature);
   if (!plan)
     return plan.takeError();
   std::vector<DimValues> dims;
   std::vector<std::string> names;
   for (auto [i, input] : llvm::enumerate(inputs)) {
-    auto type = cast<SymTensorType>(function.getArgumentTypes()[i]);
+    SymTensorType type = wholeArgument(function, i);
     names.push_back(inputName(function, i));
     dims.emplace_back(input.dims.begin(), input.dims.end());
     if (input.dims.size() != type.getRank())

@@ -30,7 +30,7 @@ private:
 
 /// Checks the inputs as a call does. Tensors of the evaluator have no strides: of an input with
 /// room they are what callers see, and the room is what its output needs. `ofRank`: values of the
-/// symbols that say which rank this is.
+/// symbols that say which rank this is. Inputs are whole, also those of which ranks get parts.
 llvm::Expected<SymValues> bindInputs(mlir::FunctionOpInterface function,
                                      llvm::ArrayRef<RefTensor> inputs,
                                      SymValues ofRank = SymValues());

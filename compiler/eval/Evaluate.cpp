@@ -4,10 +4,10 @@
 #include "compiler/eval/CallSymbols.h"
 #include "compiler/eval/EvaluatePlan.h"
 #include "compiler/eval/GraphWalk.h"
+#include "compiler/eval/LocalParts.h"
 #include "compiler/model/ElementRuns.h"
 #include "compiler/model/EntryPlan.h"
 #include "dialects/weft/Aliases.h"
-#include <cstring>
 
 using namespace mlir;
 
@@ -28,34 +28,25 @@ llvm::Expected<RefTensor> withRoom(const RefTensor &seen, Type buffer, const Sym
   return whole;
 }
 
-/// The same bits: a nan equals itself.
-bool isSame(const RefTensor &a, const RefTensor &b, int64_t i) {
-  Scalar x = a.at(i), y = b.at(i);
-  return x.integer == y.integer && std::memcmp(&x.real, &y.real, sizeof(double)) == 0;
-}
-
 /// Whoever calls on any rank gets the same.
 llvm::Error refuseDifference(const Twine &name, const RefTensor &first, const RefTensor &other,
                              unsigned rank) {
-  for (int64_t i = 0; i < first.size(); ++i)
-    if (!isSame(first, other, i))
-      return fail("output '" + name + "' differs between ranks 0 and " + Twine(rank) +
-                  ": element " + Twine(i) + " is " + std::to_string(first.at(i).asReal()) +
-                  " and " + std::to_string(other.at(i).asReal()));
+  if (std::optional<int64_t> i = firstDifference(first, other))
+    return fail("output '" + name + "' differs between ranks 0 and " + Twine(rank) + ": element " +
+                Twine(*i) + " is " + std::to_string(first.at(*i).asReal()) + " and " +
+                std::to_string(other.at(*i).asReal()));
   return llvm::Error::success();
 }
 
 /// A graph on all ranks: results by rank.
 llvm::Expected<std::vector<std::vector<RefTensor>>> walkGraph(func::FuncOp function,
-                                                              ArrayRef<RefTensor> inputs,
+                                                              const RankInputs &inputs,
                                                               std::vector<SymValues> symbols,
                                                               const EvaluateOptions &options) {
   GraphWalk walk(function, std::move(symbols), options);
-  for (auto [argument, input] : llvm::zip_equal(function.getArguments(), inputs)) {
-    auto shared = std::make_shared<RefTensor>(input);
+  for (BlockArgument argument : function.getArguments())
     for (unsigned rank : walk.all())
-      walk.set(argument, rank, shared);
-  }
+      walk.set(argument, rank, inputs[rank][argument.getArgNumber()]);
   Block &body = function.getBody().front();
   if (llvm::Error error = walk.run(body, walk.all()))
     return std::move(error);
@@ -66,7 +57,49 @@ llvm::Expected<std::vector<std::vector<RefTensor>>> walkGraph(func::FuncOp funct
   return results;
 }
 
-/// On all ranks, of which each gets all inputs.
+/// Every rank gets all inputs, or its part of them.
+llvm::Expected<RankInputs> inputsOfRanks(FunctionOpInterface function, MeshAttr mesh,
+                                         ArrayRef<RefTensor> inputs, ArrayRef<SymValues> symbols) {
+  RankInputs given(symbols.size());
+  for (auto [i, whole] : llvm::enumerate(inputs)) {
+    PlacementAttr placement = localArgument(function, i);
+    if (!placement) {
+      auto shared = std::make_shared<RefTensor>(whole);
+      for (auto &own : given)
+        own.push_back(shared);
+      continue;
+    }
+    auto sizes = sizesOfParts(function.getArgumentTypes()[i], symbols);
+    if (!sizes)
+      return sizes.takeError();
+    for (auto [rank, own] : llvm::enumerate(given))
+      own.push_back(std::make_shared<RefTensor>(cutPart(whole, *sizes, {mesh, placement}, rank)));
+  }
+  return given;
+}
+
+/// What all of them give, or its parts together.
+llvm::Expected<RefTensor> resultOfRanks(FunctionOpInterface function, unsigned i, MeshAttr mesh,
+                                        ArrayRef<std::vector<RefTensor>> results) {
+  std::string name = outputName(function, i);
+  if (PlacementAttr placement = localResult(function, i)) {
+    SmallVector<const RefTensor *> own;
+    for (const std::vector<RefTensor> &each : results)
+      own.push_back(&each[i]);
+    std::optional<unsigned> differing;
+    RefTensor whole = joinParts(own, {mesh, placement}, differing);
+    if (differing)
+      return fail("output '" + name + "': rank " + Twine(*differing) +
+                  " has other elements than another rank with the same part");
+    return whole;
+  }
+  for (auto [rank, own] : llvm::enumerate(results))
+    if (llvm::Error error = refuseDifference(name, results.front()[i], own[i], rank))
+      return std::move(error);
+  return results.front()[i];
+}
+
+/// On all ranks.
 llvm::Expected<std::vector<RefTensor>> evaluateOnRanks(FunctionOpInterface function, MeshAttr mesh,
                                                        ArrayRef<RefTensor> inputs,
                                                        const EvaluateOptions &options) {
@@ -77,18 +110,22 @@ llvm::Expected<std::vector<RefTensor>> evaluateOnRanks(FunctionOpInterface funct
       return bound.takeError();
     symbols.push_back(std::move(*bound));
   }
+  llvm::Expected<RankInputs> given = inputsOfRanks(function, mesh, inputs, symbols);
+  if (!given)
+    return given.takeError();
   auto planned = dyn_cast<plan::FuncOp>(*function);
-  auto results =
-      planned ? evaluatePlan(planned, inputs, std::move(symbols), options)
-              : walkGraph(cast<func::FuncOp>(*function), inputs, std::move(symbols), options);
+  auto results = planned ? evaluatePlan(planned, *given, symbols, options)
+                         : walkGraph(cast<func::FuncOp>(*function), *given, symbols, options);
   if (!results)
     return results.takeError();
-  for (auto [rank, own] : llvm::enumerate(*results))
-    for (auto [i, result] : llvm::enumerate(own))
-      if (llvm::Error error =
-              refuseDifference(outputName(function, i), results->front()[i], result, rank))
-        return std::move(error);
-  return std::move(results->front());
+  std::vector<RefTensor> whole;
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    llvm::Expected<RefTensor> result = resultOfRanks(function, i, mesh, *results);
+    if (!result)
+      return result.takeError();
+    whole.push_back(std::move(*result));
+  }
+  return whole;
 }
 
 } // namespace
@@ -144,7 +181,10 @@ llvm::Expected<std::vector<RefTensor>> evaluateFunction(FunctionOpInterface func
   if (!symbols)
     return symbols.takeError();
   if (auto planned = dyn_cast<plan::FuncOp>(*function)) {
-    auto results = evaluatePlan(planned, inputs, {*symbols}, options);
+    RankInputs given(1);
+    for (const RefTensor &input : inputs)
+      given[0].push_back(std::make_shared<RefTensor>(input));
+    auto results = evaluatePlan(planned, given, {*symbols}, options);
     if (!results)
       return results.takeError();
     return std::move(results->front());

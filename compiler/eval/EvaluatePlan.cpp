@@ -28,9 +28,9 @@ public:
   }
 
   /// Results by rank.
-  llvm::Expected<std::vector<std::vector<RefTensor>>> run(ArrayRef<RefTensor> inputs) {
-    for (std::unique_ptr<State> &state : states)
-      if (llvm::Error error = state->buffers.begin(inputs))
+  llvm::Expected<std::vector<std::vector<RefTensor>>> run(const RankInputs &inputs) {
+    for (auto [state, given] : llvm::zip_equal(states, inputs))
+      if (llvm::Error error = state->buffers.begin(given))
         return std::move(error);
     Ranks all = llvm::to_vector(llvm::seq<unsigned>(0, states.size()));
     if (llvm::Error error = run(function.getBody().front(), all))
@@ -358,7 +358,7 @@ private:
 } // namespace
 
 llvm::Expected<std::vector<std::vector<RefTensor>>> evaluatePlan(plan::FuncOp function,
-                                                                 ArrayRef<RefTensor> inputs,
+                                                                 const RankInputs &inputs,
                                                                  std::vector<SymValues> symbols,
                                                                  const EvaluateOptions &options) {
   return PlanEvaluator(function, std::move(symbols), options).run(inputs);

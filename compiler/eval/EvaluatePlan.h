@@ -13,10 +13,13 @@
 
 namespace weft {
 
+/// Of every rank, in the order of arguments.
+using RankInputs = std::vector<std::vector<std::shared_ptr<RefTensor>>>;
+
 /// With the symbols of the signature on every rank, which gives results by rank. Values are not
 /// observed.
 llvm::Expected<std::vector<std::vector<RefTensor>>> evaluatePlan(plan::FuncOp function,
-                                                                 llvm::ArrayRef<RefTensor> inputs,
+                                                                 const RankInputs &inputs,
                                                                  std::vector<SymValues> symbols,
                                                                  const EvaluateOptions &options);
 

@@ -55,9 +55,9 @@ std::shared_ptr<Extent> PlanBuffers::newExtent(std::string name) {
   return extent;
 }
 
-llvm::Error PlanBuffers::begin(ArrayRef<RefTensor> given) {
+llvm::Error PlanBuffers::begin(ArrayRef<std::shared_ptr<RefTensor>> given) {
   for (auto [i, input] : llvm::enumerate(given))
-    if (llvm::Error error = beginInput(i, input))
+    if (llvm::Error error = beginInput(i, *input))
       return error;
   for (unsigned i = 0; i < function.getNumResults(); ++i)
     if (llvm::Error error = beginOutput(i))

@@ -50,7 +50,7 @@ public:
       : function(function), symbols(symbols), options(options) {}
 
   /// Inputs as callers see them.
-  llvm::Error begin(llvm::ArrayRef<RefTensor> inputs);
+  llvm::Error begin(llvm::ArrayRef<std::shared_ptr<RefTensor>> inputs);
   /// An operation that names memory or asks for it.
   llvm::Error name(mlir::Operation &op);
   Address at(mlir::Value buffer) const { return addresses.lookup(buffer); }

@@ -117,7 +117,8 @@ public:
     bindRooms();
     for (StringAttr symbol : declared)
       if (!bound.count(symbol) && !llvm::is_contained(plan.rankSymbols, symbol))
-        return fail("symbol '" + symbol.getValue() + "' is not determined by any input");
+        return fail("symbol '" + symbol.getValue() + "' is not determined by any input" +
+                    (hasParts() ? " along a dimension that is not split" : ""));
     addChecks();
     return std::move(plan);
   }
@@ -129,6 +130,11 @@ private:
         visit(i, d, dim);
   }
 
+  bool hasParts() {
+    return llvm::any_of(llvm::seq(function.getNumArguments()),
+                        [&](unsigned i) { return bool(localArgument(function, i)); });
+  }
+
   llvm::Error refuseParts() {
     MeshAttr mesh = meshOf(function);
     auto isPart = [&](Type type) {
@@ -136,13 +142,14 @@ private:
                                   [&](SymExpr dim) { return differsIn(dim, mesh); });
     };
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      if (isPart(function.getArgumentTypes()[i]))
+      if (isPart(function.getArgumentTypes()[i]) && !localArgument(function, i))
         return fail("input '" + inputName(function, i) +
-                    "' has another size on every rank: give the whole, of which ranks take slices");
+                    "' has another size on every rank: give the whole, of which ranks take slices, "
+                    "or place it 'local'");
     for (unsigned i = 0; i < function.getNumResults(); ++i)
-      if (isPart(function.getResultTypes()[i]))
+      if (isPart(function.getResultTypes()[i]) && !localResult(function, i))
         return fail("output '" + outputName(function, i) +
-                    "' has another size on every rank: gather it");
+                    "' has another size on every rank: gather it, or place it 'local'");
     return llvm::Error::success();
   }
 
@@ -250,6 +257,17 @@ unsigned EntryPlan::checkCount() const {
 
 llvm::Expected<EntryPlan> planEntry(FunctionOpInterface function) {
   return EntryPlanner(function).run();
+}
+
+OwningOpRef<FunctionOpInterface> withWholes(FunctionOpInterface function) {
+  auto signature = cast<FunctionOpInterface>(function->cloneWithoutRegions());
+  SmallVector<Type> inputs, results;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    inputs.push_back(wholeArgument(function, i));
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    results.push_back(wholeResult(function, i));
+  signature.setType(signature.cloneTypeWith(inputs, results));
+  return signature;
 }
 
 SymTensorType callersInput(FunctionOpInterface function, unsigned i) {

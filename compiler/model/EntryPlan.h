@@ -64,6 +64,8 @@ struct EntryPlan {
 /// Fails when neither inputs nor the place of a rank determine a symbol, when the contract contradicts itself, and when an argument or a
 /// result is a part: what one rank has of the caller's tensors is not said yet.
 llvm::Expected<EntryPlan> planEntry(mlir::FunctionOpInterface function);
+/// The function without a body, as it is called for all ranks: with the whole of what each has a part of.
+mlir::OwningOpRef<mlir::FunctionOpInterface> withWholes(mlir::FunctionOpInterface function);
 
 /// The type that callers see of an argument or result: of a buffer with room, what is in use.
 SymTensorType callersInput(mlir::FunctionOpInterface function, unsigned i);

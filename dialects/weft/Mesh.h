@@ -18,6 +18,13 @@ constexpr llvm::StringLiteral kMeshAttr = "weft.mesh";
 constexpr llvm::StringLiteral kSplitOverAttr = "weft.split_over";
 /// Name of the attribute of arguments and operations that holds a PlacementAttr.
 constexpr llvm::StringLiteral kPlacementAttr = "weft.placement";
+/// On an argument or result of which each rank has its own part: the type of the whole. The placement beside it says which part.
+constexpr llvm::StringLiteral kWholeAttr = "weft.whole";
+/// Those of a function, null or the type itself where ranks have all of it.
+PlacementAttr localArgument(mlir::FunctionOpInterface function, unsigned i);
+PlacementAttr localResult(mlir::FunctionOpInterface function, unsigned i);
+SymTensorType wholeArgument(mlir::FunctionOpInterface function, unsigned i);
+SymTensorType wholeResult(mlir::FunctionOpInterface function, unsigned i);
 /// On a collective that nobody asked for: which operations disagree.
 constexpr llvm::StringLiteral kBecauseAttr = "weft.because";
 /// Whether that says what a rank sends, and lets it say so, also when it is something else now.
@@ -30,6 +37,9 @@ llvm::Expected<PlacementAttr> parsePlacement(mlir::MLIRContext *context, llvm::S
 mlir::LogicalResult verifySplitOver(mlir::Operation *op, mlir::Attribute attribute);
 mlir::LogicalResult verifyPlacement(mlir::Operation *op, mlir::Type type,
                                     mlir::Attribute attribute);
+/// Of an argument or a result, with all that is said of it.
+mlir::LogicalResult verifyWhole(mlir::Operation *function, mlir::Type type,
+                                mlir::DictionaryAttr said);
 
 /// Of the function that an operation is or is in; null when one rank runs it.
 MeshAttr meshOf(mlir::Operation *op);

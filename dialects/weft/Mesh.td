@@ -57,6 +57,12 @@ def Weft_PlacementAttr : AttrDef<Weft_Dialect, "Placement"> {
     (R2) No axis is there twice, and all are axes of what the function is split over.
     (R3) Functions that are split over a mesh have no `weft.mesh`.
     (R4) Only constants have axes with a star, and none whose elements share bytes.
+
+    `weft.whole = !weft.tensor<[n, 4], f32>` beside it says that each rank gives, or gets, its own part and not the whole, whose type that is. In a function that
+    is not split yet it is the type itself.
+
+    (R5) `weft.whole` is of an argument or result with a placement, has the same element type and rank, and differs only in dimensions that are split.
+    (R6) What has parts does not grow in place, and its elements share no bytes.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::ArrayAttr">:$dims);
   let hasCustomAssemblyFormat = 1;

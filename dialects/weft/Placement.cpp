@@ -1,5 +1,6 @@
 //===- Placement.cpp - Printing, reading and verifying placements -------------------------------===//
 
+#include "dialects/weft/Aliases.h"
 #include "dialects/weft/Gathered.h"
 #include "dialects/weft/Mesh.h"
 #include "mlir/AsmParser/AsmParser.h"
@@ -163,6 +164,49 @@ LogicalResult verifySplitOver(Operation *op, Attribute attribute) {
   return success();
 }
 
+static PlacementAttr localPlacement(DictionaryAttr said) {
+  return said && said.contains(kWholeAttr) ? said.getAs<PlacementAttr>(kPlacementAttr)
+                                           : PlacementAttr();
+}
+
+static SymTensorType wholeOf(DictionaryAttr said, Type type) {
+  auto whole = said ? said.getAs<TypeAttr>(kWholeAttr) : TypeAttr();
+  return cast<SymTensorType>(whole ? whole.getValue() : type);
+}
+
+PlacementAttr localArgument(FunctionOpInterface function, unsigned i) {
+  return localPlacement(function.getArgAttrDict(i));
+}
+PlacementAttr localResult(FunctionOpInterface function, unsigned i) {
+  return localPlacement(function.getResultAttrDict(i));
+}
+SymTensorType wholeArgument(FunctionOpInterface function, unsigned i) {
+  return wholeOf(function.getArgAttrDict(i), function.getArgumentTypes()[i]);
+}
+SymTensorType wholeResult(FunctionOpInterface function, unsigned i) {
+  return wholeOf(function.getResultAttrDict(i), function.getResultTypes()[i]);
+}
+
+LogicalResult verifyWhole(Operation *function, Type type, DictionaryAttr said) {
+  auto given = dyn_cast<TypeAttr>(said.get(kWholeAttr));
+  auto whole = given ? dyn_cast<SymTensorType>(given.getValue()) : SymTensorType();
+  auto own = dyn_cast<SymTensorType>(type);
+  auto placement = said.getAs<PlacementAttr>(kPlacementAttr);
+  if (!whole || !own || !placement || whole.getElementType() != own.getElementType() ||
+      whole.getRank() != own.getRank() || placement.getDims().size() != own.getRank()) // R5
+    return function->emitError() << "'" << kWholeAttr << "' is of a part with a placement, and "
+                                 << "holds the type of the whole, which " << type
+                                 << " is no part of";
+  for (unsigned d = 0; d < own.getRank(); ++d)
+    if (placement.getDims()[d].empty() && whole.getDim(d) != own.getDim(d)) // R5
+      return function->emitError() << "dimension " << d << " of " << type << " is not split, and "
+                                   << "another one than that of the whole, " << whole;
+  if (said.contains(kViewAttr) || said.contains(kAliasesAttr) || isPacked(own.getElementType()))
+    return function->emitError() << "ranks cannot have parts of " << type // R6
+                                 << ", which grows in place or shares bytes";
+  return success();
+}
+
 LogicalResult verifyPlacement(Operation *op, Type type, Attribute attribute) {
   auto placement = dyn_cast<PlacementAttr>(attribute);
   auto tensor = dyn_cast_or_null<SymTensorType>(type);
@@ -177,6 +221,8 @@ LogicalResult verifyPlacement(Operation *op, Type type, Attribute attribute) {
   while (function && !isa<FunctionOpInterface>(function))
     function = function->getParentOp();
   auto mesh = function ? function->getAttrOfType<MeshAttr>(kSplitOverAttr) : MeshAttr();
+  if (!mesh && op == function) // what is left of it says which part an argument or result is
+    mesh = function->getAttrOfType<MeshAttr>(kMeshAttr);
   llvm::DenseSet<StringAttr> seen;
   for (StringAttr axis : placement.getAxes()) { // R2
     if (!seen.insert(axis).second)

@@ -183,11 +183,19 @@ LogicalResult WeftDialect::verifyRegionArgAttribute(Operation *op, unsigned, uns
   if (attribute.getName() == kPlacementAttr)
     return verifyPlacement(op, cast<FunctionOpInterface>(op).getArgumentTypes()[argument],
                            attribute.getValue());
+  if (attribute.getName() == kWholeAttr)
+    return verifyWhole(op, cast<FunctionOpInterface>(op).getArgumentTypes()[argument],
+                       cast<FunctionOpInterface>(op).getArgAttrDict(argument));
   return attribute.getName() == kViewAttr ? verifyView(op, argument) : success();
 }
 
 LogicalResult WeftDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned result,
                                                        NamedAttribute attribute) {
+  auto function = cast<FunctionOpInterface>(op);
+  if (attribute.getName() == kPlacementAttr)
+    return verifyPlacement(op, function.getResultTypes()[result], attribute.getValue());
+  if (attribute.getName() == kWholeAttr)
+    return verifyWhole(op, function.getResultTypes()[result], function.getResultAttrDict(result));
   return attribute.getName() == kAliasesAttr ? verifyAliases(op, result) : success();
 }
 

@@ -24,7 +24,7 @@ def SplitFunctions : Pass<"weft-split-functions", "::mlir::func::FuncOp"> {
   let summary = "every rank of a mesh computes its part";
   let description = [{
     One axis after the other. An operator is cut along the factor that most bytes of its operands are cut by already, so placements
-    spread through the program; what then does not meet is exchanged behind where it is made, and says why. Arguments and results stay whole.
+    spread through the program; what then does not meet is exchanged behind where it is made, and says why. Arguments and results stay whole, but for those that have `weft.whole`: of them ranks get and give parts.
     What is computed of constants alone is known to all ranks and never exchanged. Functions that were written for ranks get the symbols of places
     that they do not have.
 

@@ -24,6 +24,7 @@ struct Given {
   llvm::GlobPattern pattern;
   std::string text;
   PlacementAttr placement; ///< null: of no axis that splits
+  bool isLocal;            ///< ranks give and get their parts
   size_t rank;             ///< dimensions that it has
   bool isUsed = false;
   std::string misfit; ///< what has such a name, but another number of dimensions
@@ -99,6 +100,7 @@ private:
 
   LogicalResult readPlacement(const std::string &text) {
     auto [name, dims] = StringRef(text).rsplit('=');
+    bool isLocal = dims.consume_front("local");
     if (name.empty() || dims.empty())
       return emitError(UnknownLoc::get(&getContext()), "placement '")
              << text << "' is no name with a placement, such as w=[tp, _]";
@@ -114,7 +116,10 @@ private:
     llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(name);
     if (!pattern)
       return refuse(pattern.takeError());
-    given.push_back({std::move(*pattern), text, *placement, placement->getDims().size()});
+    if (isLocal && placement->isWhole())
+      return emitError(UnknownLoc::get(&getContext()), "placement '")
+             << text << "' says that ranks have parts, and splits nothing";
+    given.push_back({std::move(*pattern), text, *placement, isLocal, placement->getDims().size()});
     return success();
   }
 
@@ -134,16 +139,19 @@ private:
   }
 
   /// Notes what does not fit.
-  static bool fits(Given &each, Value value, const Twine &what) {
+  static bool fits(Given &each, Value value, const Twine &what, bool isEnd = false) {
     auto type = cast<SymTensorType>(value.getType());
     bool isLike = size_t(type.getRank()) == each.rank,
          needsWeight = each.placement && isGathered(each.placement),
-         canBe = isLike && (!needsWeight || canGather(value));
+         canBe = isLike && (!needsWeight || canGather(value)) && !(each.isLocal && !isEnd);
     each.isUsed |= canBe;
     if (!isLike && each.misfit.empty())
       llvm::raw_string_ostream(each.misfit)
           << " has " << each.rank << " dimensions, but " << what << " is '" << type << "'";
-    if (isLike && !canBe && each.misfit.empty())
+    if (isLike && each.isLocal && !isEnd && each.misfit.empty())
+      llvm::raw_string_ostream(each.misfit)
+          << " is of inputs and outputs that ranks have parts of, but " << what << " is neither";
+    else if (isLike && !canBe && each.misfit.empty())
       llvm::raw_string_ostream(each.misfit)
           << " gathers before use, which is for weights of whole bytes, but " << what << " is none";
     return canBe;
@@ -176,18 +184,45 @@ private:
       auto name = function.getArgAttrOfType<StringAttr>(number, kNameAttr);
       for (Given &each : given)
         if (name && each.pattern.match(name.getValue()) &&
-            fits(each, argument, "input '" + name.getValue() + "'")) {
+            fits(each, argument, "input '" + name.getValue() + "'", /*isEnd=*/true)) {
           function.removeArgAttr(number, kPlacementAttr);
+          function.removeArgAttr(number, kWholeAttr);
           if (each.placement)
             function.setArgAttr(number, kPlacementAttr, each.placement);
+          if (each.placement && each.isLocal)
+            function.setArgAttr(number, kWholeAttr, TypeAttr::get(argument.getType()));
         }
     }
+    placeResults(function);
     for (Operation &op : function.getBody().front())
       for (Given &each : given)
         if (op.getNumResults() > 0)
           for (StringRef name : namesOf(&op))
-            if (each.pattern.match(name) && fits(each, op.getResult(0), "'" + name + "'"))
+            if (each.pattern.match(name) &&
+                fits(each, op.getResult(0), "'" + name + "'", isResult(op)))
               setPlacement(op, each.placement);
+  }
+
+  static bool isResult(Operation &op) {
+    return llvm::any_of(op.getUsers(), llvm::IsaPred<func::ReturnOp>);
+  }
+
+  /// Those of which ranks give their parts: what computes them has a placement like any other.
+  void placeResults(func::FuncOp function) {
+    Operation *end = function.getBody().front().getTerminator();
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      for (Given &each : given) {
+        auto name = function.getResultAttrOfType<StringAttr>(i, kNameAttr);
+        if (!name || !each.pattern.match(name.getValue()) ||
+            !fits(each, end->getOperand(i), "output '" + name.getValue() + "'", /*isEnd=*/true))
+          continue;
+        for (StringRef said : {kPlacementAttr, kWholeAttr})
+          function.removeResultAttr(i, StringAttr::get(&getContext(), said));
+        if (!each.isLocal || !each.placement)
+          continue;
+        function.setResultAttr(i, kPlacementAttr, each.placement);
+        function.setResultAttr(i, kWholeAttr, TypeAttr::get(end->getOperand(i).getType()));
+      }
   }
 
   void placeNodes(func::FuncOp function) {

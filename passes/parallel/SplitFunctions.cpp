@@ -74,6 +74,7 @@ public:
     SmallVector<Operation *> operations =
         llvm::map_to_vector(body, [](Operation &op) { return &op; });
     SmallVector<Operation *> replaced;
+    takeParts();
     AttentionRings rings(function, group, assignment, parts, shares);
     for (Operation *op : operations) {
       const Cut *cut = assignment.cutOf(op);
@@ -86,6 +87,8 @@ public:
         computeBoth(op, cut);
       else if (cut && splitOperation(op, *cut))
         replaced.push_back(op);
+      else if (isa<func::ReturnOp>(op))
+        giveParts(op);
       else
         computeWhole(op);
     }
@@ -94,10 +97,43 @@ public:
     for (Operation *op : llvm::reverse(ofConstants.getArrayRef()))
       if (op->use_empty() && op->getNumOperands() > 0)
         op->erase();
+    leaveOutWholes();
     return parts.exchanges;
   }
 
 private:
+  std::optional<unsigned> dimAlongAxis(PlacementAttr placement) const {
+    return placement ? placement.getDim(group.getAxes()[0]) : std::nullopt;
+  }
+
+  /// Of arguments of which ranks get their own parts, these stand beside the wholes until nobody reads those.
+  void takeParts() {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (std::optional<unsigned> dim = dimAlongAxis(localArgument(function, i))) {
+        BlockArgument whole = function.getArgument(i);
+        function.insertArgument(i + 1, parts.partType(whole, *dim), function.getArgAttrDict(i),
+                                whole.getLoc());
+        parts.holdPart(whole, *dim, function.getArgument(i + 1));
+        wholes.push_back(i++);
+      }
+  }
+
+  void leaveOutWholes() {
+    for (unsigned i : llvm::reverse(wholes))
+      function.eraseArgument(i);
+  }
+
+  /// What the caller gets: all, or the rank's own part.
+  void giveParts(Operation *end) {
+    SmallVector<Type> types;
+    for (OpOperand &operand : end->getOpOperands()) {
+      std::optional<unsigned> dim = dimAlongAxis(localResult(function, operand.getOperandNumber()));
+      operand.set(dim ? parts.part(operand.get(), *dim, end) : parts.whole(operand.get(), end));
+      types.push_back(operand.get().getType());
+    }
+    function.setType(FunctionType::get(function.getContext(), function.getArgumentTypes(), types));
+  }
+
   /// What the ranks compute together, if the cut is such a one.
   SmallVector<Value> computeTogether(Operation *op, const Cut &cut) {
     auto together = dyn_cast<TogetherOpInterface>(op);
@@ -195,6 +231,7 @@ private:
   Assignment assignment;
   Parts parts;
   llvm::SetVector<Operation *> ofConstants;
+  SmallVector<unsigned> wholes; ///< arguments that parts stand for
 };
 
 /// Symbols of the places of ranks that the function does not have yet: what a rank sends may depend on its place, also where nothing else does.
@@ -212,13 +249,14 @@ void declarePlaces(func::FuncOp function, MeshAttr mesh) {
                     SymbolsAttr::get(mesh.getContext(), names, facts, symbols.getBoundNames()));
 }
 
-/// Ranks have places, and placements have been followed.
+/// Ranks have places, and placements have been followed: only of parts that callers have is something left to say.
 void finish(func::FuncOp function, MeshAttr mesh) {
   declarePlaces(function, mesh);
   function->removeAttr(kSplitOverAttr);
   function->setAttr(kMeshAttr, mesh);
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    function.removeArgAttr(i, StringAttr::get(mesh.getContext(), kPlacementAttr));
+    if (!localArgument(function, i))
+      function.removeArgAttr(i, StringAttr::get(mesh.getContext(), kPlacementAttr));
   function.walk([](Operation *op) { op->removeAttr(kPlacementAttr); });
 }
 

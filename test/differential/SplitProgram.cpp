@@ -3,6 +3,7 @@
 #include "dialects/weft/Gathered.h"
 #include "dialects/weft/ranks/Together.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/parallel/Assignment.h"
 #include "test/differential/RandomProgram.h"
 
 using namespace mlir;
@@ -47,6 +48,17 @@ void place(Value value, PlacementAttr placement) {
     value.getDefiningOp()->setAttr(kPlacementAttr, placement);
 }
 
+/// Whether every symbol is a dimension of an input of which ranks have the whole.
+bool isCallable(func::FuncOp function) {
+  llvm::DenseSet<StringAttr> said;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (!function.getArgAttr(i, kWholeAttr))
+      for (SymExpr dim : cast<SymTensorType>(function.getArgumentTypes()[i]).getDims())
+        said.insert(dim.asSymbol());
+  return llvm::all_of(symbolsOf(function).getNames(),
+                      [&](StringAttr name) { return said.contains(name); });
+}
+
 /// One axis splits one dimension.
 PlacementAttr placementAlong(StringAttr axis, unsigned dim, unsigned rank) {
   SmallVector<ArrayAttr> dims(rank, ArrayAttr::get(axis.getContext(), {}));
@@ -81,6 +93,31 @@ void placeGathered(func::FuncOp function, MeshAttr mesh, unsigned seed) {
   }
 }
 
+/// Callers have parts of some inputs and outputs. With dice of its own again. A size must be said by an input of which ranks have the whole.
+void placeLocal(func::FuncOp function, unsigned seed) {
+  std::mt19937_64 random(seed + 2000003);
+  auto isLocal = [&](PlacementAttr placement, Type type) {
+    return random() % 2 && placement && !placement.isWhole() &&
+           !isPacked(cast<SymTensorType>(type).getElementType());
+  };
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    Type type = function.getArgumentTypes()[i];
+    if (!isLocal(function.getArgAttrOfType<PlacementAttr>(i, kPlacementAttr), type))
+      continue;
+    function.setArgAttr(i, kWholeAttr, TypeAttr::get(type));
+    if (!isCallable(function))
+      function.removeArgAttr(i, StringAttr::get(function.getContext(), kWholeAttr));
+  }
+  Operation *end = function.getBody().front().getTerminator();
+  for (OpOperand &operand : end->getOpOperands())
+    if (PlacementAttr placement = placementOf(operand.get());
+        isLocal(placement, operand.get().getType())) {
+      function.setResultAttr(operand.getOperandNumber(), kPlacementAttr, placement);
+      function.setResultAttr(operand.getOperandNumber(), kWholeAttr,
+                             TypeAttr::get(operand.get().getType()));
+    }
+}
+
 } // namespace
 
 RandomProgram splitProgram(unsigned seed) {
@@ -99,6 +136,7 @@ RandomProgram splitProgram(unsigned seed) {
       op.setAttr(kPlacementAttr, randomPlacement(mesh, op.getResult(0), random));
   placeTogether(function, mesh, random);
   placeGathered(function, mesh, seed);
+  placeLocal(function, seed);
   return program;
 }
 

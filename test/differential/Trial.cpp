@@ -1,6 +1,7 @@
 #include "test/differential/Trial.h"
 #include "compiler/driver/PassPrograms.h"
 #include "compiler/eval/Evaluate.h"
+#include "dialects/weft/Mesh.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "test/differential/Graph.h"
@@ -55,7 +56,7 @@ std::vector<Tensor> inputsOf(func::FuncOp function, const Sizes &sizes, unsigned
   std::mt19937_64 random(seed);
   std::vector<Tensor> inputs;
   for (BlockArgument argument : function.getArguments()) {
-    auto type = cast<SymTensorType>(argument.getType());
+    SymTensorType type = wholeArgument(function, argument.getArgNumber());
     Tensor input;
     input.element = type.getElementType();
     for (SymExpr dim : type.getDims())

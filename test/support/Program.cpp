@@ -4,6 +4,7 @@
 #include "compiler/import/text/ImportText.h"
 #include "dialects/weft/Mesh.h"
 #include "test/support/RankProgram.h"
+#include "test/support/RankTensors.h"
 #include <cmath>
 #include <cstdio>
 #include <deque>
@@ -217,22 +218,20 @@ std::vector<Tensor> Program::callAlone(const std::vector<weft_tensor_t> &inputs)
 std::vector<Tensor> Program::callOnRanks(const std::vector<weft_tensor_t> &inputs) {
   int64_t world = meshOf(function()).getRanks();
   std::vector<std::vector<Tensor>> results(world);
+  RankTensors tensors(function(), inputs);
   std::vector<std::string> failures =
       onRanks(int32_t(world), [&](weft_group_t *group, weft_error_t *error) {
         weft_context_t *own = nullptr;
         weft_status_t status = openContext(group, &own, error);
+        int32_t rank = weft_group_rank(group);
         if (!status)
-          status = call(own, inputs, results[weft_group_rank(group)], error);
+          status = call(own, tensors.inputs(rank), results[rank], error);
         weft_context_release(own);
         return status;
       });
-  for (int64_t rank = 0; rank < world && failure.empty(); ++rank) {
+  for (int64_t rank = 0; rank < world && failure.empty(); ++rank)
     failure = failures[rank];
-    for (size_t i = 0; i < results[rank].size() && failure.empty(); ++i)
-      if (results[rank][i].bytes != results[0][i].bytes)
-        failure = "ranks 0 and " + std::to_string(rank) + " have other bits";
-  }
-  return failure.empty() ? std::move(results[0]) : std::vector<Tensor>();
+  return failure.empty() ? tensors.together(std::move(results), failure) : std::vector<Tensor>();
 }
 
 weft_status_t Program::call(weft_context_t *own, const std::vector<weft_tensor_t> &inputs,

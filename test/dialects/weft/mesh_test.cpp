@@ -445,3 +445,26 @@ TEST_CASE("placements are of what they are said of, along axes that there are") 
   CHECK(refused("#weft.placement<[tp*, _]>") ==
         "placement [tp*, _] gathers what is no weight of whole bytes");
 }
+
+TEST_CASE("a part belongs to a whole") {
+  auto refused = [](const std::string &type, const std::string &said) {
+    return parse("func.func @main(%x: !weft.tensor<" + type +
+                 "> {weft.placement = #weft.placement<[tp, _]>, " + said +
+                 "}) attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, "
+                 "rank_tp>} { return }")
+        .error;
+  };
+  std::string whole = "weft.whole = !weft.tensor<[2*n, 4], f32>";
+  CHECK(refused("[n, 4], f32", whole) == "");
+  // placement (R5)
+  CHECK(refused("[n, 4], f16", whole) ==
+        "'weft.whole' is of a part with a placement, and holds the type of the whole, which "
+        "'!weft.tensor<[n, 4], f16>' is no part of");
+  CHECK(refused("[n, 2], f32", whole) ==
+        "dimension 1 of '!weft.tensor<[n, 2], f32>' is not split, and another one than that of the "
+        "whole, '!weft.tensor<[2*n, 4], f32>'");
+  // placement (R6)
+  CHECK(refused("[n, 4], i4", "weft.whole = !weft.tensor<[2*n, 4], i4>") ==
+        "ranks cannot have parts of '!weft.tensor<[n, 4], i4>', which grows in place or shares "
+        "bytes");
+}

@@ -2,6 +2,7 @@
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Manifest.h"
 #include "tools/weft/cli/Options.h"
+#include "tools/weft/cli/RankParts.h"
 #include "tools/weft/cli/Values.h"
 
 #include <algorithm>
@@ -175,6 +176,7 @@ FunctionView Artifact::view(int32_t index) const {
   view.flops = text(info.flops);
   view.bytesMoved = text(info.bytes_moved);
   view.weightsRead = text(info.weights_read);
+  readParts(listed("local"), view);
   return view;
 }
 

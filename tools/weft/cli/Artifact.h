@@ -35,6 +35,13 @@ struct TrafficSpec {
   std::string axes, bytes, messages;
 };
 
+/// An input or output of which every rank has a part: the axes that split each dimension, and the whole's sizes as formulas.
+struct PartSpec {
+  size_t index;
+  std::vector<std::vector<std::string>> axes;
+  std::vector<std::string> whole;
+};
+
 /// One function of a module, with all its texts copied out.
 struct FunctionView {
   int32_t index;
@@ -46,6 +53,7 @@ struct FunctionView {
   std::vector<SymbolSpec> places; ///< symbols that say where a rank stands
   std::vector<AxisSpec> mesh;     ///< empty: for one rank
   std::vector<TrafficSpec> traffic;
+  std::vector<PartSpec> inputParts, outputParts;
   std::vector<std::string> facts, checks;
   std::string arena, scratch, flops, bytesMoved; ///< formulas; empty where there is none
   std::string weightsRead;                       ///< of a file for several ranks, by one of them

@@ -65,13 +65,14 @@ static void addLimits(mlir::FunctionOpInterface function, Signature &signature) 
 }
 
 Result<Signature> modelSignature(mlir::FunctionOpInterface function) {
-  llvm::Expected<EntryPlan> plan = planEntry(function);
+  mlir::OwningOpRef<mlir::FunctionOpInterface> wholes = withWholes(function);
+  llvm::Expected<EntryPlan> plan = planEntry(*wholes);
   if (!plan)
     return Failure{ExitInputRefused, llvm::toString(plan.takeError()), "", "W0304"};
   Signature signature;
   signature.function = function.getName().str();
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    signature.inputs.push_back(argument(inputName(function, i), callersInput(function, i)));
+    signature.inputs.push_back(argument(inputName(function, i), callersInput(*wholes, i)));
   for (const EntrySymbol &symbol : plan->symbols)
     if (!symbol.isRoom) // callers do not choose it by a dimension
       signature.symbols.push_back({symbol.name.str(), symbol.min, symbol.max, symbol.multiple,

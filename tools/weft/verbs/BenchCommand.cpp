@@ -12,7 +12,7 @@
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/cli/LocalRanks.h"
 #include "tools/weft/cli/Measurement.h"
-#include "tools/weft/cli/Room.h"
+#include "tools/weft/cli/RankParts.h"
 #include "tools/weft/cli/Table.h"
 #include "tools/weft/cli/TimedCalls.h"
 #include "tools/weft/cli/Values.h"
@@ -165,11 +165,11 @@ private:
       return request.failure();
     for (Row &row : rows) {
       request->dims = row.dims;
-      Result<Inputs> inputs = prepareInputs(function.signature, *request);
+      Result<Inputs> inputs = prepareInputs(wholeSignature(function), *request);
       if (!inputs)
         return inputs.failure();
       row.inputs = std::move(*inputs);
-      Result<CallInputs> roomy = giveRoom(function, row.inputs);
+      Result<CallInputs> roomy = callInputsOfRank(function, row.inputs, 0);
       if (!roomy)
         return roomy.failure();
       row.callInputs = std::move(*roomy);
@@ -256,6 +256,12 @@ private:
   /// What another rank than 0 does, with rows of its own: ranks may be threads.
   weft_status_t follow(weft_group_t *own, weft_error_t *error) const {
     std::vector<Row> mine = rows;
+    for (Row &row : mine) {
+      Result<CallInputs> parts = callInputsOfRank(function, row.inputs, weft_group_rank(own));
+      if (!parts)
+        return toError(parts.failure(), error);
+      row.callInputs = std::move(*parts);
+    }
     if (Result<Done> done = createContexts(mine, own); !done)
       return toError(done.failure(), error);
     weft_status_t status = WEFT_OK;

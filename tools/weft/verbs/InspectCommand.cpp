@@ -8,6 +8,7 @@
 #include "tools/weft/cli/FormulaBound.h"
 #include "tools/weft/cli/Inputs.h"
 #include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/RankParts.h"
 #include "tools/weft/cli/Values.h"
 
 #include <algorithm>
@@ -275,6 +276,8 @@ private:
       line("symbols  " + symbols);
     if (!f.mesh.empty())
       line(meshText(f));
+    if (std::vector<std::string> texts = partTexts(f, console.unicode()); !texts.empty())
+      list("local", texts);
     std::string bound;
     for (const SymbolSpec &symbol : f.bound)
       bound += (bound.empty() ? "" : ", ") + symbol.name;
@@ -295,6 +298,16 @@ private:
       line("work     " + shownRounded("flops", f.flops, "") + "    " +
            shownRounded("moved", f.bytesMoved, "B"));
     reportTraffic(f);
+  }
+
+  /// Of which inputs and outputs ranks have parts.
+  static std::vector<std::string> partTexts(const FunctionView &f, bool unicode) {
+    std::vector<std::string> texts;
+    for (const PartSpec &spec : f.inputParts)
+      texts.push_back(f.signature.inputs[spec.index].name + " = " + printPart(spec, unicode));
+    for (const PartSpec &spec : f.outputParts)
+      texts.push_back(f.outputs[spec.index].name + " = " + printPart(spec, unicode));
+    return texts;
   }
 
   static std::string meshText(const FunctionView &f) {
@@ -509,7 +522,10 @@ private:
     json.array("mesh");
     for (const AxisSpec &axis : f.mesh)
       json.object().field("axis", axis.name).field("size", axis.size).end();
-    json.end().array("sent");
+    json.end();
+    if (std::vector<std::string> texts = partTexts(f, false); !texts.empty())
+      json.list("local", texts);
+    json.array("sent");
     for (const TrafficSpec &each : f.traffic)
       json.object()
           .field("axes", each.axes)

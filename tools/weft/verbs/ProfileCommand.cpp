@@ -11,7 +11,7 @@
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/cli/LocalRanks.h"
 #include "tools/weft/cli/Measurement.h"
-#include "tools/weft/cli/Room.h"
+#include "tools/weft/cli/RankParts.h"
 #include "tools/weft/cli/Table.h"
 #include "tools/weft/cli/TensorFile.h"
 #include "tools/weft/cli/TimedCalls.h"
@@ -84,11 +84,11 @@ private:
     Result<InputRequest> request = readInputRequest(options);
     if (!request)
       return request.failure();
-    Result<Inputs> prepared = prepareInputs(function.signature, *request);
+    Result<Inputs> prepared = prepareInputs(wholeSignature(function), *request);
     if (!prepared)
       return prepared.failure();
     inputs = std::move(*prepared);
-    Result<CallInputs> roomy = giveRoom(function, inputs);
+    Result<CallInputs> roomy = callInputsOfRank(function, inputs, 0);
     if (!roomy)
       return roomy.failure();
     callInputs = std::move(*roomy);
@@ -153,14 +153,17 @@ private:
     Result<Context> created = createContext(own, noted);
     if (!created)
       return toError(created.failure(), error);
+    Result<CallInputs> parts = callInputsOfRank(function, inputs, weft_group_rank(own));
+    if (!parts)
+      return toError(parts.failure(), error);
     weft_status_t status = WEFT_OK;
     for (uint8_t goesOn = 1; !status;) {
       status = tellRanks(own, "profile", &goesOn, 1, error);
       if (status || !goesOn)
         break;
       noted.clear();
-      status = weft_call_function(created->get(), function.index, callInputs.views.data(),
-                                  static_cast<uint32_t>(callInputs.views.size()), results.data(),
+      status = weft_call_function(created->get(), function.index, parts->views.data(),
+                                  static_cast<uint32_t>(parts->views.size()), results.data(),
                                   static_cast<uint32_t>(results.size()), error);
     }
     std::vector<RankTrace> none;

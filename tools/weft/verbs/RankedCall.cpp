@@ -1,12 +1,13 @@
 //===- RankedCall.cpp -------------------------------------------------------------------------===//
 #include "tools/weft/verbs/RankedCall.h"
 #include "tools/weft/cli/LocalRanks.h"
-#include "tools/weft/cli/Room.h"
+#include "tools/weft/cli/RankParts.h"
 #include "tools/weft/cli/Values.h"
 #include "weft/sha256.h"
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <sched.h>
 
 namespace weft::cli {
@@ -119,6 +120,7 @@ struct RankedCall::Rank {
   weft_group_t *group;
   weft_context_t *context;
   std::vector<weft_tensor_t> &outputs;
+  std::vector<weft_tensor_t> inputs = {};
 
   bool isFirst() const { return weft_group_rank(group) == 0; }
 };
@@ -127,7 +129,7 @@ weft_status_t RankedCall::timedCall(Rank &rank, double *seconds, weft_error_t *e
   using Clock = std::chrono::steady_clock;
   Clock::time_point begin = Clock::now();
   weft_status_t status = weft_call_function(
-      rank.context, function.index, inputs.data(), static_cast<uint32_t>(inputs.size()),
+      rank.context, function.index, rank.inputs.data(), static_cast<uint32_t>(rank.inputs.size()),
       rank.outputs.data(), static_cast<uint32_t>(rank.outputs.size()), error);
   *seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return status;
@@ -135,6 +137,10 @@ weft_status_t RankedCall::timedCall(Rank &rank, double *seconds, weft_error_t *e
 
 /// All ranks call as often as rank 0.
 weft_status_t RankedCall::runRank(Rank &rank, weft_error_t *error) {
+  Result<CallInputs> own = callInputsOfRank(function, inputs, weft_group_rank(rank.group));
+  if (!own)
+    return toError(own.failure(), error);
+  rank.inputs = own->views;
   double first = 0, second = 0;
   if (weft_status_t status = timedCall(rank, &first, error))
     return status;
@@ -148,30 +154,72 @@ weft_status_t RankedCall::runRank(Rank &rank, weft_error_t *error) {
     firstSeconds = first;
     secondSeconds = second;
   }
-  return compare(rank, error);
+  for (size_t i = 0; i < rank.outputs.size(); ++i)
+    if (weft_status_t status =
+            partOfOutput(function, i) ? gatherParts(rank, i, error) : compare(rank, i, error))
+      return status;
+  return WEFT_OK;
 }
 
-weft_status_t RankedCall::compare(Rank &rank, weft_error_t *error) {
+/// As many bytes of every rank behind each other.
+static weft_status_t gatherBytes(weft_group_t *group, const std::vector<uint8_t> &own,
+                                 std::vector<uint8_t> &all, weft_error_t *error) {
+  all.resize(own.size() * size_t(weft_group_world(group)));
+  weft_collective_t gather = {};
+  gather.struct_size = sizeof gather;
+  gather.kind = WEFT_ALL_GATHER;
+  gather.element = WEFT_U8;
+  gather.node = "the last call";
+  gather.send = own.data();
+  gather.receive = all.data();
+  gather.outer = gather.inner = 1;
+  gather.first = int64_t(all.size());
+  return all.empty() ? WEFT_OK : weft_group_collective(group, &gather, error);
+}
+
+weft_status_t RankedCall::compare(Rank &rank, size_t output, weft_error_t *error) {
+  std::vector<uint8_t> own(kHashBytes), all;
+  hashOf(rank.outputs[output], own.data());
+  if (weft_status_t status = gatherBytes(rank.group, own, all, error))
+    return status;
   int32_t world = weft_group_world(rank.group);
-  for (size_t i = 0; i < rank.outputs.size(); ++i) {
-    std::vector<uint8_t> own(kHashBytes), all(size_t(world) * kHashBytes);
-    hashOf(rank.outputs[i], own.data());
-    weft_collective_t gather = {};
-    gather.struct_size = sizeof gather;
-    gather.kind = WEFT_ALL_GATHER;
-    gather.element = WEFT_U8;
-    gather.node = "the last call";
-    gather.send = own.data();
-    gather.receive = all.data();
-    gather.outer = gather.inner = 1;
-    gather.first = world * kHashBytes;
-    if (weft_status_t status = weft_group_collective(rank.group, &gather, error))
-      return status;
-    for (int32_t other = 1; other < world && rank.isFirst() && difference.empty(); ++other)
-      if (!std::equal(own.begin(), own.end(), all.begin() + other * kHashBytes))
-        difference = "output '" + function.outputs[i].name + "' differs between ranks 0 and " +
-                     std::to_string(other);
+  for (int32_t other = 1; other < world && rank.isFirst() && difference.empty(); ++other)
+    if (!std::equal(own.begin(), own.end(), all.begin() + other * kHashBytes))
+      difference = "output '" + function.outputs[output].name + "' differs between ranks 0 and " +
+                   std::to_string(other);
+  return WEFT_OK;
+}
+
+/// Their sizes first, as parts need not be as long as each other.
+weft_status_t RankedCall::gatherParts(Rank &rank, size_t output, weft_error_t *error) {
+  const weft_tensor_t &own = rank.outputs[output];
+  std::vector<uint8_t> dims(own.rank * sizeof(int64_t)), allDims, all;
+  memcpy(dims.data(), own.dim, dims.size());
+  if (weft_status_t status = gatherBytes(rank.group, dims, allDims, error))
+    return status;
+  Result<HostTensor> part = withoutGaps(own, nullptr);
+  if (!part)
+    return toError(part.failure(), error);
+  int32_t world = weft_group_world(rank.group);
+  std::vector<HostTensor> made;
+  size_t most = 0;
+  for (int32_t other = 0; other < world; ++other) {
+    std::vector<int64_t> sizes(own.rank);
+    memcpy(sizes.data(), allDims.data() + size_t(other) * dims.size(), dims.size());
+    Result<HostTensor> room = HostTensor::allocate(own.element, sizes);
+    if (!room)
+      return toError(room.failure(), error);
+    most = std::max(most, room->bytes());
+    made.push_back(std::move(*room));
   }
+  std::vector<uint8_t> bytes(most);
+  memcpy(bytes.data(), part->data(), part->bytes());
+  if (weft_status_t status = gatherBytes(rank.group, bytes, all, error))
+    return status;
+  for (int32_t other = 0; other < world; ++other)
+    memcpy(made[other].data(), all.data() + size_t(other) * most, made[other].bytes());
+  if (rank.isFirst())
+    parts[output] = std::move(made);
   return WEFT_OK;
 }
 

@@ -1,7 +1,7 @@
 //===- RankedCall.h - Calls of a function that several ranks run together ---------------------===//
 //
 //   RankedCall call(artifact, function, inputs, wanted);
-//   Result<Done> done = call.run(ranks, raw);             // rank 0's results, which all have
+//   Result<Done> done = call.run(ranks, raw);             // rank 0's results, which all have but for their parts
 //   call.seconds() …                                      // of the first call, and of a second one
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_VERBS_RANKEDCALL_H
@@ -23,10 +23,11 @@ Result<Done> checkLaunched(const ParsedOptions &options, const Launch &launch);
 
 class RankedCall {
 public:
-  /// `repeatBelow`: a first call that took less seconds is followed by a second one.
-  RankedCall(const Artifact &artifact, const FunctionView &function,
-             const std::vector<weft_tensor_t> &inputs, double repeatBelow)
-      : artifact(artifact), function(function), inputs(inputs), repeatBelow(repeatBelow) {}
+  /// `inputs`: whole. `repeatBelow`: a first call that took less seconds is followed by a second one.
+  RankedCall(const Artifact &artifact, const FunctionView &function, const Inputs &inputs,
+             double repeatBelow)
+      : artifact(artifact), function(function), inputs(inputs), repeatBelow(repeatBelow),
+        parts(function.outputs.size()) {}
 
   /// Starts local ranks, of which each calls. Results that differ in bits between ranks are a
   /// failure. Rank 0's lie in `outputs` and belong to `outContext`.
@@ -34,17 +35,21 @@ public:
                    std::vector<weft_tensor_t> &outputs, Context &outContext);
 
   double firstSeconds = 0, secondSeconds = 0;
+  /// By output, and rank, of those that ranks have parts of; of rank 0's process.
+  const std::vector<std::vector<HostTensor>> &partsOfOutputs() const { return parts; }
 
 private:
   struct Rank;
   weft_status_t runRank(Rank &rank, weft_error_t *error);
   weft_status_t timedCall(Rank &rank, double *seconds, weft_error_t *error);
-  weft_status_t compare(Rank &rank, weft_error_t *error);
+  weft_status_t compare(Rank &rank, size_t output, weft_error_t *error);
+  weft_status_t gatherParts(Rank &rank, size_t output, weft_error_t *error);
 
   const Artifact &artifact;
   const FunctionView &function;
-  const std::vector<weft_tensor_t> &inputs;
+  const Inputs &inputs;
   double repeatBelow;
+  std::vector<std::vector<HostTensor>> parts;
   std::string difference; ///< between ranks; empty: none
 };
 

@@ -8,7 +8,7 @@
 #include "tools/weft/cli/Compare.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
-#include "tools/weft/cli/Room.h"
+#include "tools/weft/cli/RankParts.h"
 #include "tools/weft/cli/TensorFile.h"
 #include "tools/weft/cli/TimedCalls.h"
 #include "tools/weft/cli/Values.h"
@@ -81,11 +81,11 @@ private:
     Result<InputRequest> request = readInputRequest(options);
     if (!request)
       return request.failure();
-    Result<Inputs> prepared = prepareInputs(function.signature, *request);
+    Result<Inputs> prepared = prepareInputs(wholeSignature(function), *request);
     if (!prepared)
       return prepared.failure();
     inputs = std::move(*prepared);
-    Result<CallInputs> roomy = giveRoom(function, inputs);
+    Result<CallInputs> roomy = callInputsOfRank(function, inputs, 0);
     if (!roomy)
       return roomy.failure();
     callInputs = std::move(*roomy);
@@ -150,8 +150,9 @@ private:
         function.mesh.empty() ? callAlone(repeatBelow) : callOnRanks(*contextWanted, repeatBelow);
     if (!done || isDone)
       return done;
-    for (const weft_tensor_t &output : raw) {
-      Result<HostTensor> tensor = withoutGaps(output, nullptr);
+    for (size_t i = 0; i < raw.size(); ++i) {
+      Result<HostTensor> tensor = partOfOutput(function, i) ? joinParts(function, i, parts[i])
+                                                            : withoutGaps(raw[i], nullptr);
       if (!tensor)
         return tensor.failure();
       outputs.push_back(std::move(*tensor));
@@ -173,12 +174,13 @@ private:
   }
 
   Result<Done> callOnRanks(const weft_context_options_t &wanted, double repeatBelow) {
-    RankedCall ranked(artifact, function, callInputs.views, repeatBelow);
+    RankedCall ranked(artifact, function, inputs, repeatBelow);
     LocalRanks ranks = localRanks(options, ranksOf(function));
     Result<Done> done = ranked.run(ranks, wanted, guard, raw, context);
     firstSeconds = ranked.firstSeconds;
     secondSeconds = ranked.secondSeconds;
     isDone = ranks.isElsewhere();
+    parts = ranked.partsOfOutputs();
     return done ? done : explain(done.failure());
   }
 
@@ -376,6 +378,7 @@ private:
   FunctionView function;
   Inputs inputs;
   CallInputs callInputs;
+  std::vector<std::vector<HostTensor>> parts; ///< of outputs, by rank
   std::vector<weft_tensor_t> raw;
   Context context;
   std::vector<HostTensor> outputs;
