@@ -7,6 +7,7 @@
 #define WEFT_COMPILER_MODEL_ENTRYPLAN_H
 
 #include "dialects/weft/Weft.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "weft/artifact.h"
 #include "llvm/Support/Error.h"

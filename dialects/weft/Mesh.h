@@ -8,6 +8,7 @@
 #define WEFT_DIALECTS_WEFT_MESH_H
 
 #include "dialects/weft/Weft.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace weft {
 

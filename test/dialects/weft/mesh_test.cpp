@@ -448,10 +448,11 @@ TEST_CASE("placements are of what they are said of, along axes that there are") 
 
 TEST_CASE("a part belongs to a whole") {
   auto refused = [](const std::string &type, const std::string &said) {
-    return parse("func.func @main(%x: !weft.tensor<" + type +
-                 "> {weft.placement = #weft.placement<[tp, _]>, " + said +
-                 "}) attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, "
-                 "rank_tp>} { return }")
+    return refusalOfText(
+               "func.func @main(%x: !weft.tensor<" + type +
+               "> {weft.placement = #weft.placement<[tp, _]>, " + said +
+               "}) attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, "
+               "rank_tp>} { return }")
         .error;
   };
   std::string whole = "weft.whole = !weft.tensor<[2*n, 4], f32>";
