@@ -72,8 +72,12 @@ llvm::Expected<RankInputs> inputsOfRanks(FunctionOpInterface function, MeshAttr 
     auto sizes = sizesOfParts(function.getArgumentTypes()[i], symbols);
     if (!sizes)
       return sizes.takeError();
-    for (auto [rank, own] : llvm::enumerate(given))
-      own.push_back(std::make_shared<RefTensor>(cutPart(whole, *sizes, {mesh, placement}, rank)));
+    for (auto [rank, own] : llvm::enumerate(given)) {
+      llvm::Expected<RefTensor> part = cutPart(whole, *sizes, {mesh, placement}, rank);
+      if (!part)
+        return fail("input '" + inputName(function, i) + "': " + llvm::toString(part.takeError()));
+      own.push_back(std::make_shared<RefTensor>(std::move(*part)));
+    }
   }
   return given;
 }

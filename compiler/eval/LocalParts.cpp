@@ -53,10 +53,15 @@ llvm::Expected<std::vector<DimValues>> sizesOfParts(Type part, ArrayRef<SymValue
   return sizes;
 }
 
-RefTensor cutPart(const RefTensor &whole, ArrayRef<DimValues> sizes, Division division,
-                  unsigned rank) {
-  ElementRuns runs = runsOfBox(whole.dims, beginOf(sizes, division, rank), sizes[rank]);
-  return gatherRuns(whole, runs, sizes[rank]);
+llvm::Expected<RefTensor> cutPart(const RefTensor &whole, ArrayRef<DimValues> sizes,
+                                  Division division, unsigned rank) {
+  DimValues begin = beginOf(sizes, division, rank);
+  for (size_t d = 0; d < begin.size(); ++d)
+    if (sizes[rank][d] < 0 || begin[d] < 0 || begin[d] > whole.dims[d] - sizes[rank][d])
+      return llvm::createStringError("rank " + Twine(rank) + " has " + Twine(sizes[rank][d]) +
+                                     " from " + Twine(begin[d]) + " on of dimension " + Twine(d) +
+                                     ", which is " + Twine(whole.dims[d]));
+  return gatherRuns(whole, runsOfBox(whole.dims, begin, sizes[rank]), sizes[rank]);
 }
 
 RefTensor joinParts(ArrayRef<const RefTensor *> parts, Division division,

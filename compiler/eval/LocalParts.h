@@ -23,8 +23,9 @@ struct Division {
 llvm::Expected<std::vector<DimValues>> sizesOfParts(mlir::Type part,
                                                     llvm::ArrayRef<SymValues> symbols);
 
-RefTensor cutPart(const RefTensor &whole, llvm::ArrayRef<DimValues> sizes, Division division,
-                  unsigned rank);
+/// A text may say of parts that they are more than the whole.
+llvm::Expected<RefTensor> cutPart(const RefTensor &whole, llvm::ArrayRef<DimValues> sizes,
+                                  Division division, unsigned rank);
 /// Ranks that have the same part must have the same elements; else `differing` is one of them.
 RefTensor joinParts(llvm::ArrayRef<const RefTensor *> parts, Division division,
                     std::optional<unsigned> &differing);

@@ -63,7 +63,7 @@ struct EntryPlan {
 };
 
 /// Fails when neither inputs nor the place of a rank determine a symbol, when the contract contradicts itself, and when an argument or a
-/// result is a part: what one rank has of the caller's tensors is not said yet.
+/// result is another one on every rank and is not said to be a part of a whole.
 llvm::Expected<EntryPlan> planEntry(mlir::FunctionOpInterface function);
 /// The function without a body, as it is called for all ranks: with the whole of what each has a part of.
 mlir::OwningOpRef<mlir::FunctionOpInterface> withWholes(mlir::FunctionOpInterface function);

@@ -197,13 +197,13 @@ LogicalResult verifyWhole(Operation *function, Type type, DictionaryAttr said) {
     return function->emitError() << "'" << kWholeAttr << "' is of a part with a placement, and "
                                  << "holds the type of the whole, which " << type
                                  << " is no part of";
+  if (said.contains(kViewAttr) || said.contains(kAliasesAttr) || isPacked(own.getElementType()))
+    return function->emitError() << "ranks cannot have parts of " << type // R6
+                                 << ", which grows in place or shares bytes";
   for (unsigned d = 0; d < own.getRank(); ++d)
     if (placement.getDims()[d].empty() && whole.getDim(d) != own.getDim(d)) // R5
       return function->emitError() << "dimension " << d << " of " << type << " is not split, and "
                                    << "another one than that of the whole, " << whole;
-  if (said.contains(kViewAttr) || said.contains(kAliasesAttr) || isPacked(own.getElementType()))
-    return function->emitError() << "ranks cannot have parts of " << type // R6
-                                 << ", which grows in place or shares bytes";
   return success();
 }
 

@@ -31,7 +31,7 @@ RankTensors::RankTensors(mlir::func::FuncOp function, const std::vector<weft_ten
     if (PlacementAttr placement = localArgument(function, i)) {
       std::vector<DimValues> sizes = *sizesOfParts(function.getArgumentTypes()[i], symbols);
       for (int64_t rank = 0; rank < mesh.getRanks(); ++rank)
-        parts[rank].push_back(tensorOf(cutPart(wholes[i], sizes, {mesh, placement}, rank)));
+        parts[rank].push_back(tensorOf(*cutPart(wholes[i], sizes, {mesh, placement}, rank)));
     }
 }
 

@@ -24,5 +24,20 @@ $ weft compile -q local.mlir --mesh tp=2 --place 'x=local [_, _]'
 $ weft compile -q local.mlir --mesh tp=2 --place 'local.mlir:3=local [tp]'
 ! error[W0315]: placement 'local.mlir:3=local [tp]' is of inputs and outputs that ranks have parts of, but what the node gives is neither
 ? 1
+# A text may say what cannot be: two parts that are as long as the whole.
+$ weft eval parts.mlir --dim n=4 -q
+! error[W0410]: input 'x': rank 1 has 4 from 4 on of dimension 0, which is 4
+? 1
+$ weft compile -q parts.mlir && weft run parts.weft --ranks 2 --dim n=4 -q
+! error[W0411]: rank 1: input 'x' is [4, 4], which ranks cannot share
+? 1
+$ weft compile -q cache.mlir --in-place --mesh tp=2 --place 'past=local [_, _, tp]' --place 'present=local [_, _, tp]'
+! error[W0300]: cache.mlir:1:1: ranks cannot have parts of '!weft.tensor<[b, room, 4], f32>', which grows in place or shares bytes
+? 1
+# One file for several meshes says for each what is split; of one rank, nothing is.
+$ weft compile -q cache.mlir --mesh tp=1 --mesh tp=2 --place 'past=local [_, _, tp]' --place 'present=local [_, _, tp]' -o meshes.weft && weft inspect meshes.weft | grep -A 1 local
+| local    past = [_, _, tp] of [b, p, 8]
+|          present = [_, _, tp] of [b, p + s, 8]
+$ weft run meshes.weft --dim p=3,s=2,b=1 -q --output-dir one && weft run meshes.weft --dim p=3,s=2,b=1 --ranks 2 -q --expect present=@one/present.npy --expect sum=@one/sum.npy
 # One rank has all of it.
 $ weft compile -q local.mlir --mesh tp=1 --place 'x=local [tp, _]' -o alone.weft && weft run alone.weft --dim n=4 -q

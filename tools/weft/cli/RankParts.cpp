@@ -108,7 +108,8 @@ std::optional<Box> boxOf(const FunctionView &function, const PartSpec &spec,
     for (size_t d = 0; d < spec.axes.size(); ++d)
       if (isInFront(function, spec.axes[d], placesOf(function, int64_t(other)),
                     placesOf(function, int64_t(rank))))
-        box.begins[d] += sizes[other][d];
+        if (__builtin_add_overflow(box.begins[d], sizes[other][d], &box.begins[d]))
+          return std::nullopt;
   for (size_t d = 0; d < box.whole.size(); ++d) // a file may say anything
     if (box.begins[d] < 0 || box.begins[d] > box.whole[d] - box.sizes[d])
       return std::nullopt;
@@ -209,7 +210,7 @@ static Result<Inputs> partsOfRank(const FunctionView &function, const Inputs &wh
       return Failure{ExitInputRefused,
                      "input '" + argument.name + "' is " + printDims(all.dims()) +
                          ", which ranks cannot share" +
-                         (dims ? ": it must be " + printDims(*dims) : ""),
+                         (dims && all.dims() != *dims ? ": it must be " + printDims(*dims) : ""),
                      {},
                      "W0411"};
     Result<HostTensor> part = HostTensor::allocate(argument.element, box->sizes);

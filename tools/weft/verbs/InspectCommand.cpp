@@ -276,8 +276,7 @@ private:
       line("symbols  " + symbols);
     if (!f.mesh.empty())
       line(meshText(f));
-    if (std::vector<std::string> texts = partTexts(f, console.unicode()); !texts.empty())
-      list("local", texts);
+    reportParts(f);
     std::string bound;
     for (const SymbolSpec &symbol : f.bound)
       bound += (bound.empty() ? "" : ", ") + symbol.name;
@@ -310,6 +309,11 @@ private:
     return texts;
   }
 
+  void reportParts(const FunctionView &f) {
+    if (std::vector<std::string> texts = partTexts(f, console.unicode()); !texts.empty())
+      list("local", texts);
+  }
+
   static std::string meshText(const FunctionView &f) {
     std::string ranks = std::to_string(cli::ranksOf(f));
     return "mesh     " + printMesh(f) + "  (" + ranks + " ranks: weft run --ranks " + ranks + ")";
@@ -319,6 +323,7 @@ private:
   void reportMesh(const FunctionView &f, const std::optional<weft_cost_t> &cost) {
     line((programs[0].functions.size() > 1 ? console.bold(f.signature.function) + "\n" : "") +
          meshText(f));
+    reportParts(f);
     if (cost) {
       line("memory   arena = " + exactBytes(cost->arena) +
            "    scratch = " + exactBytes(cost->scratch_per_worker) + " per worker");
