@@ -116,9 +116,9 @@ private:
     llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(name);
     if (!pattern)
       return refuse(pattern.takeError());
-    if (isLocal && placement->isWhole())
+    if (isLocal && (placement->isWhole() || isGathered(*placement)))
       return emitError(UnknownLoc::get(&getContext()), "placement '")
-             << text << "' says that ranks have parts, and splits nothing";
+             << text << "' says that ranks have parts, and splits nothing for callers";
     given.push_back({std::move(*pattern), text, *placement, isLocal, placement->getDims().size()});
     return success();
   }

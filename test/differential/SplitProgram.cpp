@@ -97,7 +97,7 @@ void placeGathered(func::FuncOp function, MeshAttr mesh, unsigned seed) {
 void placeLocal(func::FuncOp function, unsigned seed) {
   std::mt19937_64 random(seed + 2000003);
   auto isLocal = [&](PlacementAttr placement, Type type) {
-    return random() % 2 && placement && !placement.isWhole() &&
+    return random() % 2 && placement && !placement.isWhole() && !isGathered(placement) &&
            !isPacked(cast<SymTensorType>(type).getElementType());
   };
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {

@@ -19,7 +19,7 @@ $ weft compile -q local.mlir --mesh tp=2 --place 'x=local [tp, _]' --place 'z=lo
 ! error[W0300]: local.mlir:1:1: symbol 'n' is not determined by any input along a dimension that is not split
 ? 1
 $ weft compile -q local.mlir --mesh tp=2 --place 'x=local [_, _]'
-! error[W0315]: placement 'x=local [_, _]' says that ranks have parts, and splits nothing
+! error[W0315]: placement 'x=local [_, _]' says that ranks have parts, and splits nothing for callers
 ? 1
 $ weft compile -q local.mlir --mesh tp=2 --place 'local.mlir:3=local [tp]'
 ! error[W0315]: placement 'local.mlir:3=local [tp]' is of inputs and outputs that ranks have parts of, but what the node gives is neither
