@@ -55,9 +55,16 @@ public:
   template <typename Main> bool start(Main &&childMain) {
     pid_t parent = getpid();
     fflush(nullptr);
+    sigset_t termination, before;
+    sigemptyset(&termination);
+    sigaddset(&termination, SIGTERM);
+    // What comes before the child has its own way to take it waits: this process's way only notes it.
+    pthread_sigmask(SIG_BLOCK, &termination, &before);
     pid_t child = fork();
-    if (child == 0) {
+    if (child == 0)
       signal(SIGTERM, SIG_DFL); // meant for this rank, which has nothing to say
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (child == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (getppid() == parent)
         childMain();
