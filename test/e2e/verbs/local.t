@@ -39,5 +39,12 @@ $ weft compile -q cache.mlir --mesh tp=1 --mesh tp=2 --place 'past=local [_, _, 
 | local    past = [_, _, tp] of [b, p, 8]
 |          present = [_, _, tp] of [b, p + s, 8]
 $ weft run meshes.weft --dim p=3,s=2,b=1 -q --output-dir one && weft run meshes.weft --dim p=3,s=2,b=1 --ranks 2 -q --expect present=@one/present.npy --expect sum=@one/sum.npy
+# Ranks that have the same part must give the same.
+$ weft eval twice.mlir --dim n=3 -q
+! error[W0410]: output 'y': rank 3 has other elements than another rank with the same part
+? 1
+$ weft compile -q twice.mlir && weft run twice.weft --ranks 4 --dim n=3 -q
+! error[W0410]: output 'y' differs between ranks 0 and 1
+? 1
 # One rank has all of it.
 $ weft compile -q local.mlir --mesh tp=1 --place 'x=local [tp, _]' -o alone.weft && weft run alone.weft --dim n=4 -q

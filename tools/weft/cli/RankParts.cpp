@@ -240,17 +240,36 @@ Result<HostTensor> joinParts(const FunctionView &function, size_t output,
   std::vector<Sizes> sizes;
   for (const HostTensor &part : parts)
     sizes.push_back(part.dims());
-  constexpr int64_t most = INT64_MAX; // the whole is as long as all of them reach
+  Failure impossible{ExitInputRefused,
+                     "the parts of output '" + function.outputs[output].name + "' are no whole",
+                     {},
+                     "W0410"};
   Sizes whole(spec.axes.size());
-  for (size_t rank = 0; rank < parts.size(); ++rank)
-    if (auto box = boxOf(function, spec, sizes, Sizes(whole.size(), most), rank))
-      for (size_t d = 0; d < whole.size(); ++d)
-        whole[d] = std::max(whole[d], box->begins[d] + box->sizes[d]);
+  std::vector<Box> boxes;
+  for (size_t rank = 0; rank < parts.size(); ++rank) {
+    auto box = boxOf(function, spec, sizes, Sizes(whole.size(), INT64_MAX), rank);
+    if (!box)
+      return impossible;
+    for (size_t d = 0; d < whole.size(); ++d) // as long as all of them reach
+      whole[d] = std::max(whole[d], box->begins[d] + box->sizes[d]);
+    boxes.push_back(std::move(*box));
+  }
   Result<HostTensor> made = HostTensor::allocate(function.outputs[output].element, whole);
-  for (size_t rank = 0; made && rank < parts.size(); ++rank)
-    if (auto box = boxOf(function, spec, sizes, whole, rank))
-      copyBox(*box, made->data(), parts[rank].data(), weft_element_bits(made->element()) / 8,
+  for (size_t rank = 0; made && rank < parts.size(); ++rank) {
+    size_t first = 0; // that has this part: ranks beside each other along other axes have the same
+    while (boxes[first].begins != boxes[rank].begins || boxes[first].sizes != boxes[rank].sizes)
+      ++first;
+    if (memcmp(parts[first].data(), parts[rank].data(), parts[rank].bytes()) != 0)
+      return Failure{ExitInputRefused,
+                     "output '" + function.outputs[output].name + "' differs between ranks " +
+                         std::to_string(first) + " and " + std::to_string(rank),
+                     {},
+                     "W0410"};
+    boxes[rank].whole = whole;
+    if (first == rank)
+      copyBox(boxes[rank], made->data(), parts[rank].data(), weft_element_bits(made->element()) / 8,
               false);
+  }
   return made;
 }
 

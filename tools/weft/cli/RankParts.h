@@ -24,7 +24,7 @@ std::string printPart(const PartSpec &spec, bool unicode);
 /// With room for what grows in place.
 Result<CallInputs> callInputsOfRank(const FunctionView &function, const Inputs &whole,
                                     int64_t rank);
-/// Of all ranks, in their order.
+/// Of all ranks, in their order. Ranks that have the same part must have the same bits.
 Result<HostTensor> joinParts(const FunctionView &function, size_t output,
                              const std::vector<HostTensor> &parts);
 
