@@ -1,4 +1,5 @@
 // Reductions, whole lines, orders and prefixes.
+#include "dialects/weft/types/FloatFormat.h"
 #include "test/differential/Makers.h"
 #include <cmath>
 
@@ -17,6 +18,14 @@ CombinerKind anyCombiner(Graph &g, Value x) {
   return CombinerKind(g.dice(getMaxEnumValForCombinerKind() + 1));
 }
 
+/// What the extremum of no elements is where a type has no infinity; 0 where it has one.
+double largestWithoutInfinity(Type element) {
+  const FloatFormat *format = floatFormatOf(element);
+  return format && format->specials != FloatFormat::InfinityAndNan
+             ? format->decode(format->largest())
+             : 0;
+}
+
 /// Up to `count` elements like those of x combined; `mayBeEmpty`: the identity can be among the results.
 Knowledge combined(Graph &g, CombinerKind kind, Value x, double count, bool mayBeEmpty) {
   Knowledge k = g.know(x);
@@ -27,7 +36,8 @@ Knowledge combined(Graph &g, CombinerKind kind, Value x, double count, bool mayB
   count = std::max(count, 1.0);
   double epsilon = precisionOf(e);
   if (selects)
-    return {k.most, k.quantum, k.error, k.special || mayBeEmpty};
+    return {std::max(k.most, mayBeEmpty ? largestWithoutInfinity(e) : 0), k.quantum, k.error,
+            k.special || mayBeEmpty};
   if (kind == CombinerKind::Sum) {
     Knowledge sum = g.rounded(e, {count * k.most, k.quantum, count * k.error, false});
     if (!sum.isExact())
