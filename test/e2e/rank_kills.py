@@ -67,7 +67,8 @@ def problem_of(case, turn, chance):
     others = ranks_of(command, case.ranks)
     if not others:
         return f"no ranks were started: {command.communicate()[1]}"
-    time.sleep(chance.uniform(0, 0.2 if case.ranks == 3 else 0.6))
+    if turn % 4:  # every fourth is struck before it met the others
+        time.sleep(chance.uniform(0, 0.2 if case.ranks == 3 else 0.6))
     rank, how = chance.randrange(case.ranks), chance.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGSTOP])
     if rank == 0 and how != signal.SIGKILL:
         rank = 1

@@ -1,6 +1,6 @@
 /* Groups: ranks that compute together, each with memory of its own, and the collectives by which they exchange what they have.
  *
- *   weft_group_options_t options = {sizeof options, rank, world, 0, "shm", "my-job", NULL, 0, 0};
+ *   weft_group_options_t options = {sizeof options, rank, world, 0, "shm", "my-job"};
  *   weft_group_t *group = NULL;
  *   if (weft_group_open(NULL, &options, &group, &err)) return fail(err.message);
  *   weft_collective_t sum = {sizeof sum, WEFT_ALL_REDUCE, WEFT_F32, WEFT_SUM};

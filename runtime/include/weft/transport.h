@@ -70,6 +70,8 @@ typedef struct {
       rendezvous; /* a name, or the path of a socket that is made and removed; the same on all ranks */
   const weft_transport_v1 *table; /* another transport, in place of the built-in one; NULL: none */
   int32_t records, reserved;      /* collectives that weft_group_dump knows of; 0: the last 64 */
+  /* The processes of all ranks by rank, where a caller knows them: one that ends before it came is lost at once, not when the time is over. NULL: nobody knows. */
+  const int32_t *processes;
 } weft_group_options_t;
 
 /* A rank's end of a transport: an implementation's own. */

@@ -21,6 +21,7 @@ template <> struct weft_sizes<weft_collective_t> {
 
 template <> struct weft_sizes<weft_group_options_t> {
   static constexpr size_t all[] = {offsetof(weft_group_options_t, records),
+                                   offsetof(weft_group_options_t, processes),
                                    sizeof(weft_group_options_t)};
 };
 

@@ -1,12 +1,8 @@
 #include "runtime/src/group/link.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "runtime/src/cpu/threads.h"
@@ -23,27 +19,15 @@ static const int64_t move_us = 5000;
 
 void weft_link_watch(weft_shared_link_t *link) {
   for (int32_t rank = 0; rank < link->world; ++rank) {
-    bool is_other = !link->in_one_process && rank != link->rank;
-    int32_t process = weft_seat(link->board, rank)->process.load();
-    link->watches[rank] = is_other ? (int)syscall(SYS_pidfd_open, process, 0) : -1;
+    link->watches[rank] = {};
+    if (!link->in_one_process && rank != link->rank)
+      link->watches[rank].begin(weft_seat(link->board, rank)->process.load());
   }
 }
 
 void weft_link_unwatch(weft_shared_link_t *link) {
   for (int32_t rank = 0; rank < link->world; ++rank)
-    if (link->watches[rank] >= 0)
-      close(link->watches[rank]);
-}
-
-/// Whether the rank's process has ended. A system without pidfds is asked by number, which sees a process until its parent has looked after it.
-static bool has_died(const weft_shared_link_t *link, int32_t rank) {
-  if (link->in_one_process)
-    return false;
-  if (link->watches[rank] >= 0) {
-    pollfd watch = {link->watches[rank], POLLIN, 0};
-    return poll(&watch, 1, 0) == 1;
-  }
-  return kill(weft_seat(link->board, rank)->process.load(), 0) != 0 && errno == ESRCH;
+    link->watches[rank].end();
 }
 
 //===----------------------------------------------------------------------===//
@@ -87,7 +71,7 @@ static weft_ending_t ending_of(weft_status_t status, const char *code) {
 static int32_t lost_rank(weft_shared_link_t *link) {
   for (int32_t rank = 0; rank < link->world; ++rank)
     if (weft_transfer_needs(link->transfer, link->board, rank) &&
-        (weft_seat(link->board, rank)->has_left.load() || has_died(link, rank)))
+        (weft_seat(link->board, rank)->has_left.load() || link->watches[rank].has_ended()))
       // What it did at last may be what is waited for.
       if (weft_transfer_needs(link->transfer, link->board, rank))
         return rank;

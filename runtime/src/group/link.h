@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/src/group/transfer.h"
+#include "runtime/src/group/watch.h"
 
 enum { WEFT_MAX_BEGUN = 8 };
 
@@ -27,7 +28,7 @@ struct weft_shared_link_t {
   uint64_t waits_since_ns; ///< 0: something moved since
   uint64_t moved_ns;       ///< when it last looked for a CPU of its own
   uint64_t looks_again_ns; ///< when it next looks whether others live
-  int *watches;            ///< a pidfd for every rank of another process; -1: none
+  weft_watch_t *watches;   ///< on every rank of another process
 };
 
 /// weft_transport_v1.share.

@@ -13,8 +13,9 @@
 #include "runtime/src/cpu/threads.h"
 #include "runtime/src/group/door.h"
 #include "runtime/src/group/ranks_text.h"
+#include "runtime/src/group/watch.h"
 
-static const int32_t retry_ms = 2, hello_ms = 1000;
+static const int32_t retry_ms = 2, hello_ms = 1000, look_ms = 100;
 
 /// 0 when the time is over.
 static int32_t left_ms(uint64_t deadline_ns) {
@@ -24,6 +25,13 @@ static int32_t left_ms(uint64_t deadline_ns) {
 
 static uint64_t deadline_in(int32_t milliseconds) {
   return weft_now_ns() + (uint64_t)milliseconds * 1000000u;
+}
+
+static weft_status_t fail_lost(const weft_group_options_t &options, int32_t rank, int32_t process,
+                               weft_error_t *err) {
+  return weft_fail(err, WEFT_LOST_PEER, "W0605",
+                   "rendezvous '%s': rank %d is lost (process %d ended)", options.rendezvous, rank,
+                   process);
 }
 
 //===----------------------------------------------------------------------===//
@@ -92,13 +100,22 @@ struct host_t {
   int32_t come;                   ///< guests
   pollfd waiting[WEFT_MAX_WORLD]; ///< the door, then the connection of every guest by rank
   int32_t processes[WEFT_MAX_WORLD];
+  weft_watch_t watches[WEFT_MAX_WORLD]; ///< of the processes that our caller knows
 
   host_t(const weft_group_options_t &options, bool in_one_process)
       : options(options), in_one_process(in_one_process), deadline(deadline_in(options.timeout_ms)),
-        come(0) {
-    for (int32_t rank = 0; rank < options.world; ++rank)
+        come(0), watches() {
+    for (int32_t rank = 0; rank < options.world; ++rank) {
       waiting[rank] = {-1, POLLIN, 0};
+      if (rank && options.processes)
+        watches[rank].begin(options.processes[rank]);
+    }
     processes[0] = getpid();
+  }
+  host_t(const host_t &) = delete;
+  ~host_t() {
+    for (int32_t rank = 1; rank < options.world; ++rank)
+      watches[rank].end();
   }
 };
 } // namespace
@@ -184,13 +201,16 @@ static weft_status_t receive_guests(host_t &host, weft_error_t *err) {
     int32_t left = left_ms(host.deadline);
     if (!left)
       return fail_missing(host, err);
+    for (int32_t rank = 1; rank < host.options.world; ++rank)
+      if (host.watches[rank].has_ended())
+        return fail_lost(host.options, rank, host.watches[rank].process, err);
+    if (host.options.processes && left > look_ms)
+      left = look_ms;
     if (poll(host.waiting, (nfds_t)host.options.world, left) <= 0)
       continue;
     for (int32_t rank = 1; rank < host.options.world; ++rank)
       if (host.waiting[rank].fd >= 0 && host.waiting[rank].revents) // a guest says nothing more
-        return weft_fail(err, WEFT_LOST_PEER, "W0605",
-                         "rendezvous '%s': rank %d is lost (process %d ended)",
-                         host.options.rendezvous, rank, host.processes[rank]);
+        return fail_lost(host.options, rank, host.processes[rank], err);
     if (host.waiting[0].revents)
       if (weft_status_t status = receive_guest(host, err))
         return status;
@@ -235,9 +255,9 @@ static weft_status_t be_host(const weft_group_options_t &options, bool in_one_pr
 // A guest
 //===----------------------------------------------------------------------===//
 
-/// Connects as soon as the host listens.
+/// Connects as soon as the host listens, whose process is watched.
 static weft_status_t find_host(const weft_group_options_t &options, const weft_address_t &address,
-                               int *out_socket, weft_error_t *err) {
+                               const weft_watch_t &watch, int *out_socket, weft_error_t *err) {
   uint64_t deadline = deadline_in(options.timeout_ms);
   for (;;) {
     int host = *out_socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -250,6 +270,8 @@ static weft_status_t find_host(const weft_group_options_t &options, const weft_a
     if (reason != ENOENT && reason != ECONNREFUSED && reason != EAGAIN && reason != EINTR)
       return weft_fail(err, WEFT_IO, "W0603", "rendezvous '%s': %s", options.rendezvous,
                        strerror(reason));
+    if (watch.has_ended())
+      return fail_lost(options, 0, watch.process, err);
     if (!left_ms(deadline))
       break;
     timespec pause = {0, retry_ms * 1000000};
@@ -287,7 +309,12 @@ static weft_status_t be_guest(const weft_group_options_t &options, bool in_one_p
                               const weft_address_t &address, weft_board_t **out_board,
                               int *out_file, weft_error_t *err) {
   int host;
-  if (weft_status_t status = find_host(options, address, &host, err))
+  weft_watch_t watch = {};
+  if (options.processes)
+    watch.begin(options.processes[0]);
+  weft_status_t status = find_host(options, address, watch, &host, err);
+  watch.end();
+  if (status)
     return status;
   int32_t process;
   weft_answer_t answer = {};
@@ -295,7 +322,6 @@ static weft_status_t be_guest(const weft_group_options_t &options, bool in_one_p
   hello.rank = options.rank;
   hello.world = options.world;
   hello.process = getpid();
-  weft_status_t status;
   if (!weft_door_peer(host, &process))
     status = weft_fail(err, WEFT_INVALID, "W0603", "rendezvous '%s' is another user's",
                        options.rendezvous);

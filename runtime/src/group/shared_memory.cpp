@@ -19,7 +19,7 @@ static weft_shared_link_t *own(weft_link_t *link) { return (weft_shared_link_t *
 //===----------------------------------------------------------------------===//
 
 static weft_shared_link_t *new_link(const weft_env_t &env, int32_t world) {
-  size_t bytes = sizeof(weft_shared_link_t) + (size_t)world * sizeof(int);
+  size_t bytes = sizeof(weft_shared_link_t) + (size_t)world * sizeof(weft_watch_t);
   void *memory = weft_allocate(&env, bytes, 64);
   if (!memory)
     return nullptr;
@@ -27,7 +27,7 @@ static weft_shared_link_t *new_link(const weft_env_t &env, int32_t world) {
   weft_shared_link_t *link = new (memory) weft_shared_link_t();
   link->env = env;
   link->bytes = bytes;
-  link->watches = (int *)(link + 1);
+  link->watches = (weft_watch_t *)(link + 1);
   return link;
 }
 
@@ -209,6 +209,16 @@ struct choice_t {
 };
 } // namespace
 
+/// The rank that `rank` has among those of its colour.
+static int32_t number_among(const choice_t *choices, int32_t world, int32_t rank) {
+  const choice_t &own = choices[rank];
+  int32_t before = 0;
+  for (int32_t other = 0; other < world; ++other)
+    before += choices[other].color == own.color &&
+              (choices[other].key < own.key || (choices[other].key == own.key && other < rank));
+  return before;
+}
+
 static weft_status_t split(weft_link_t *divided, int32_t color, int32_t key, weft_link_t **out_link,
                            weft_error_t *err) {
   weft_shared_link_t *link = own(divided);
@@ -222,13 +232,17 @@ static weft_status_t split(weft_link_t *divided, int32_t color, int32_t key, wef
     return WEFT_OK;
   weft_group_options_t options = {};
   options.timeout_ms = link->timeout_ms;
+  int32_t processes[WEFT_MAX_WORLD];
   for (int32_t rank = 0; rank < link->world; ++rank) {
     if (choices[rank].color != color)
       continue;
     ++options.world;
-    int32_t other = choices[rank].key;
-    options.rank += other < key || (other == key && rank < link->rank);
+    int32_t number_there = number_among(choices, link->world, rank);
+    processes[number_there] = weft_seat(link->board, rank)->process.load();
+    if (rank == link->rank)
+      options.rank = number_there;
   }
+  options.processes = link->in_one_process ? nullptr : processes;
   char rendezvous[sizeof link->rendezvous + 32];
   snprintf(rendezvous, sizeof rendezvous, "%s.%d.%d", link->rendezvous, number, color);
   options.rendezvous = rendezvous;

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -360,6 +361,44 @@ TEST_CASE("a rank that is killed while others are waited for ends the start") {
   CHECK(all[0].text == "W0605 rendezvous '" + settings.rendezvous + "': rank 1 is lost (process " +
                            std::to_string(rank1) + " ended)");
   CHECK(all[0].seconds < 2);
+}
+
+TEST_CASE("a process that ends before it comes is named at once where processes are known") {
+  pid_t ended = fork();
+  if (ended == 0)
+    _exit(0);
+  for (int32_t absent : {0, 1}) {
+    std::vector<int32_t> processes = {getpid(), getpid()};
+    processes[size_t(absent)] = ended;
+    rank_settings settings;
+    settings.rendezvous = fresh_name();
+    settings.absent = {absent};
+    settings.change = [&](weft_group_options_t &options) { options.processes = processes.data(); };
+    verdict other = run_ranks("shm", 2, nothing, settings)[size_t(1 - absent)];
+    CHECK(other.text == "W0605 rendezvous '" + settings.rendezvous + "': rank " +
+                            std::to_string(absent) + " is lost (process " + std::to_string(ended) +
+                            " ended)");
+    CHECK(other.seconds < 2);
+  }
+  waitpid(ended, nullptr, 0);
+}
+
+TEST_CASE("a rank that ends before it comes to a part of its group is lost at once") {
+  for (int32_t lost : {0, 2}) {
+    auto ends = [&](weft_group_t *group, weft_error_t *err) {
+      weft_group_t *part = nullptr;
+      rlimit none{0, 0};
+      if (weft_group_rank(group) == lost) // it has no door, and so fails and ends
+        setrlimit(RLIMIT_NOFILE, &none);
+      return weft_group_split(group, 0, 0, &part, err);
+    };
+    std::vector<verdict> all = run_ranks("shm", 3, ends);
+    for (int32_t rank = 0; rank < 3; ++rank) {
+      INFO(all[size_t(rank)].text);
+      CHECK(all[size_t(rank)].status == (rank == lost ? WEFT_IO : WEFT_LOST_PEER));
+      CHECK(all[size_t(rank)].seconds < 2);
+    }
+  }
 }
 
 TEST_CASE("options that make no group are refused") {

@@ -21,8 +21,10 @@ namespace weft::cli {
 
 namespace {
 
+/// `processes`: of the ranks, where this one started them.
 weft_status_t runRank(const LocalRanks &ranks, const std::string &rendezvous, int32_t rank,
-                      const RankBody &body, FlightRecorder &recorder, weft_error_t *error) {
+                      const int32_t *processes, const RankBody &body, FlightRecorder &recorder,
+                      weft_error_t *error) {
   weft_group_options_t options = {};
   options.struct_size = sizeof options;
   options.rank = rank;
@@ -31,6 +33,7 @@ weft_status_t runRank(const LocalRanks &ranks, const std::string &rendezvous, in
   options.transport = ranks.transport.c_str();
   options.rendezvous = rendezvous.c_str();
   options.records = ranks.records;
+  options.processes = processes;
   if (ranks.link) {
     // Outlives all groups, also those of contexts that outlive this call. A command has one link.
     static const SlowTransport slow(*sharedMemoryTransport(ranks.transport), *ranks.link);
@@ -71,22 +74,26 @@ public:
       _exit(0);
     }
     if (child > 0)
-      started.push_back(child);
+      byRank.push_back(child);
     return child > 0;
   }
 
+  /// The first is no child: this process is rank 0.
+  const pid_t *processes() const { return byRank.data(); }
+
   void end(bool byForce) {
-    for (pid_t child : started) {
+    for (size_t rank = 1; rank < byRank.size(); ++rank) {
+      pid_t child = byRank[rank];
       if (byForce)
         kill(child, SIGKILL);
       while (waitpid(child, nullptr, 0) < 0 && errno == EINTR)
         ;
     }
-    started.clear();
+    byRank.resize(1);
   }
 
 private:
-  std::vector<pid_t> started;
+  std::vector<pid_t> byRank{getpid()};
 };
 
 /// What ranks failed with, in memory that they share.
@@ -211,11 +218,12 @@ Result<Done> runLaunched(LocalRanks ranks, const RankBody &body) {
     return done;
   recorder.watchSignal();
   weft_error_t error = WEFT_ERROR_INIT;
-  weft_status_t status = runRank(ranks, launch.rendezvous, launch.rank, body, recorder, &error);
+  weft_status_t status =
+      runRank(ranks, launch.rendezvous, launch.rank, nullptr, body, recorder, &error);
   bool isMissing = status == WEFT_NOT_FOUND && ranks.transport == "mpi" && !ranks.isChosen;
   if (isMissing && launch.neighbours == launch.world) {
     ranks.transport = "shm";
-    status = runRank(ranks, launch.rendezvous, launch.rank, body, recorder, &error);
+    status = runRank(ranks, launch.rendezvous, launch.rank, nullptr, body, recorder, &error);
   }
   if (interrupted())
     return Failure{ExitInterrupted, "interrupted", "", ""};
@@ -245,7 +253,7 @@ Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body) {
     recorder.watchSignal(); // before there are threads that it could end
   for (int32_t rank = 1; rank < ranks.world; ++rank) {
     auto otherRank = [&, rank] {
-      runRank(ranks, rendezvous, rank, body, recorder, errors.of(rank));
+      runRank(ranks, rendezvous, rank, nullptr, body, recorder, errors.of(rank));
     };
     if (ranks.transport == "threads")
       threads.emplace_back(otherRank);
@@ -258,7 +266,8 @@ Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body) {
     recorder.watchSignal(); // behind all forks
   InterruptGuard guard(nullptr);
   weft_error_t error = WEFT_ERROR_INIT;
-  weft_status_t status = runRank(ranks, rendezvous, 0, body, recorder, &error);
+  const int32_t *processes = ranks.transport == "threads" ? nullptr : children.processes();
+  weft_status_t status = runRank(ranks, rendezvous, 0, processes, body, recorder, &error);
   for (std::thread &thread : threads)
     thread.join();
   children.end(status != WEFT_OK);
