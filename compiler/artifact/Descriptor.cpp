@@ -217,6 +217,8 @@ private:
       row.is_reversed = exchange.form.isReversed;
       row.peer = exchange.form.peer;
       row.group = exchange.group;
+      if (auto overlap = dyn_cast<plan::OverlapOp>(op->getParentOp()))
+        row.most_pieces = overlap.getMostPieces().value_or(0);
     }
     return blob.list(rows);
   }

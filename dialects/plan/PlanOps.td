@@ -302,16 +302,18 @@ def Plan_OverlapOp : Plan_Op<"overlap", [Weft_HostInterface, SingleBlock, NoTerm
     (R2) Launches behind an `all_gather` read its result as the input of their rows; of those in front of an exchange that sums, which is behind one
     launch, it sends an output. The rows of all are those of the exchange.
     (R3) No launch reads what another writes.
+    (R4) It is cut into at most so many pieces, two or more; without a number into as many as there can be.
 
     ```mlir
-    plan.overlap {
+    plan.overlap pieces 4 {
       plan.exchange %0 -> %1 node "/encoder/gather" { … weft.all_gather … }
       plan.launch @weft_k_contraction_33aabbccdd00(%1, %w) -> (%b) … rows [s, ceildiv(s, 6)] least 8 of 0
     }
     ```
   }];
+  let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntMinValue<2>]>>:$most_pieces);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "attr-dict-with-keyword $body";
+  let assemblyFormat = "(`pieces` $most_pieces^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ExchangeOp exchange();

@@ -9,13 +9,11 @@ namespace {
 /// Of a run of tiles that reads weights again: what fetching them ahead leaves of it (measured: 25 us for 4.7 MB).
 constexpr double kWeightBytesOfNanosecond = 192;
 
-} // namespace
+double apartOf(const OverlapCase &o) { return o.product + o.exchange + o.latency; }
 
-OverlapPrice priceOf(const OverlapCase &o) {
-  double apart = o.product + o.exchange + o.latency;
-  if (o.pieces < 2)
-    return {apart, apart};
-  double others = o.product * double(o.ranks - 1) / double(o.ranks), count = double(o.pieces);
+/// In so many pieces.
+double togetherIn(const OverlapCase &o, int64_t pieces) {
+  double others = o.product * double(o.ranks - 1) / double(o.ranks), count = double(pieces);
   double time = 0, runs = 0;
   if (o.kind == ExchangeKind::AllGather) {
     time = std::max(o.product, o.exchange + o.latency + others / count);
@@ -28,7 +26,22 @@ OverlapPrice priceOf(const OverlapCase &o) {
     time = std::max(o.product + o.exchange / count, o.product / count + o.exchange) + o.latency;
     runs = count - 1;
   }
-  return {apart, (o.isMemory ? apart : time) + runs * o.weights / kWeightBytesOfNanosecond};
+  return (o.isMemory ? apartOf(o) : time) + runs * o.weights / kWeightBytesOfNanosecond;
+}
+
+} // namespace
+
+OverlapPrice priceOf(const OverlapCase &o) {
+  double apart = apartOf(o);
+  if (o.pieces < 2)
+    return {apart, apart, 0};
+  if (o.isMemory)
+    return {apart, togetherIn(o, o.pieces), 0};
+  OverlapPrice best = {apart, togetherIn(o, 2), 2};
+  for (int64_t pieces = 3; pieces <= o.pieces; ++pieces)
+    if (double together = togetherIn(o, pieces); together < best.together)
+      best = {apart, together, pieces};
+  return best;
 }
 
 } // namespace weft

@@ -10,8 +10,8 @@
 //   reduce_scatter       max(P, others' / pieces + X + L, others' + X / pieces + L)
 //   all_reduce           max(P + X / pieces, P / pieces + X) + L
 //
-// and a run of tiles for every step behind the first, which reads all weights again. Over memory the processor itself moves bytes: X and L are then spent
-// beside P.
+// and a run of tiles for every step behind the first, which reads all weights again. So a short exchange is best in few pieces: of all numbers of pieces the
+// best is taken. Over memory the processor itself moves bytes: X and L are then spent beside P, and the number is that of the runtime.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_PASSES_COST_OVERLAPPRICE_H
 #define WEFT_PASSES_COST_OVERLAPPRICE_H
@@ -23,7 +23,7 @@ namespace weft {
 /// Times in nanoseconds.
 struct OverlapCase {
   ExchangeKind kind;
-  int64_t ranks, pieces; ///< pieces that the exchange is cut into
+  int64_t ranks, pieces; ///< the most pieces that the exchange is cut into
   double product;        ///< time of the launches
   double weights;        ///< bytes that they read
   double exchange;       ///< time of the bytes on the link
@@ -33,6 +33,7 @@ struct OverlapCase {
 
 struct OverlapPrice {
   double apart, together;
+  int64_t pieces; ///< the best number of them; 0: as many as there can be
   /// By more than what measurements differ by.
   bool pays() const { return together < 0.97 * apart; }
 };

@@ -1,7 +1,7 @@
 //===- OverlapExchanges.cpp - Ranks compute while an exchange goes on ---------------------------------===//
 //
 // Names of memory that stand between the two move in front of both. Where it is a choice, the price of both decides (passes/cost/OverlapPrice.h), at
-// the sizes that are given or 128; they stay on the exchange. Their ratio is nearly that of any number of rows, and few rows are not cut at run time. What neighbours of a ring send each
+// the sizes that are given or 128; they stay on the exchange, and the best number of pieces on the overlap. Their ratio is nearly that of any number of rows, and few rows are not cut at run time. What neighbours of a ring send each
 // other travels beside launches that have nothing to do with it (Beside.h).
 //===------------------------------------------------------------------------------------------===//
 
@@ -59,11 +59,14 @@ SmallVector<plan::LaunchOp> writerBefore(plan::ExchangeOp exchange) {
   return {};
 }
 
-void overlap(plan::ExchangeOp exchange, SmallVector<plan::LaunchOp> launches, bool comesFirst) {
+/// `pieces`: the most; 0: as many as there can be.
+void overlap(plan::ExchangeOp exchange, SmallVector<plan::LaunchOp> launches, bool comesFirst,
+             int64_t pieces) {
   Operation *last = comesFirst ? launches.back().getOperation() : exchange.getOperation();
   OpBuilder b(exchange.getContext());
   b.setInsertionPointAfter(last);
-  auto step = b.create<plan::OverlapOp>(exchange.getLoc());
+  auto step = b.create<plan::OverlapOp>(exchange.getLoc(),
+                                        pieces ? b.getI64IntegerAttr(pieces) : IntegerAttr());
   Block &body = step.getBody().emplaceBlock();
   auto append = [&](Operation *op) { op->moveBefore(&body, body.end()); };
   if (comesFirst)
@@ -172,7 +175,7 @@ OverlapPrice priceOf(const Beside &beside, const Links &links, const Sizes &size
   double product = 0, sent = overlap.exchange + overlap.latency;
   for (plan::LaunchOp launch : beside.launches)
     product += times.of(launch);
-  return {product + sent, overlap.isMemory ? product + sent : std::max(product, sent)};
+  return {product + sent, overlap.isMemory ? product + sent : std::max(product, sent), 0};
 }
 
 struct OverlapExchangesPass : impl::OverlapExchangesBase<OverlapExchangesPass> {
@@ -202,8 +205,9 @@ struct OverlapExchangesPass : impl::OverlapExchangesBase<OverlapExchangesPass> {
           gathers ? readersBehind(exchange) : writerBefore(exchange);
       if (launches.empty())
         continue;
-      if (isChosen(exchange, priceOf(exchange, launches, speeds, at, times)))
-        overlap(exchange, launches, gathers);
+      OverlapPrice price = priceOf(exchange, launches, speeds, at, times);
+      if (isChosen(exchange, price))
+        overlap(exchange, launches, gathers, price.pieces);
     }
     SmallVector<Beside> travelling = exchangesBeside(getOperation());
     for (const Beside &beside : llvm::reverse(travelling))

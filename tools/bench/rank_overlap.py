@@ -1,7 +1,7 @@
 """Products that send or receive their own rows, beside those that wait: `tools/bench/ranks overlap`.
 
 Products of transformers as a rank of two has them: what is gathered times half of the columns, and half of the sum, whose result is scattered. A link
-is set so that an exchange takes 0.25, 0.5 and 1 of the product's time; without one an exchange is a copy in memory. Beside both forms stands the product
+is set so that an exchange takes 0.25, 0.5 and 1 of the product's time, and told when compiling; without one an exchange is a copy in memory. Beside both forms stands the product
 alone, on both ranks at once. E = 1 - (fused - product) / (unfused - product) is the part of an exchange that is hidden. What docs/overlap.md says that the fused
 step takes, of the product's time as it was measured and the link's numbers, stands beside it.
 "Whole parts" is what a rank's part as one piece gives: the other's rows travel beside one half of the product, as blocks of a ring do; what is scattered
@@ -80,16 +80,20 @@ def function(inputs, lines, results):
             f'    attributes {{weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<m, rank_tp : "rank_tp <= 1">}} {{\n{body}}}\n')
 
 
-def compiled(product, folder):
-    """The file of each way."""
+def written(product, folder):
+    """The text of each way."""
     kind, rows, columns = CASES[product]
     made = {}
-    for way, fuse in WAYS.items():
-        text = os.path.join(folder, way + ".mlir")
-        made[way] = text[:-4] + "weft"
-        with open(text, "w") as file:
+    for way in WAYS:
+        made[way] = os.path.join(folder, way + ".mlir")
+        with open(made[way], "w") as file:
             file.write(program_of_parts(kind, rows, columns) if way == "parts" else program(None if way == "product" else kind, rows, columns))
-        rank_models.weft("compile", "-q", text, "-o", made[way], "--fuse-comm", fuse)
+    return made
+
+
+def compiled(text, way, told):
+    made = text[:-4] + "weft"
+    rank_models.weft("compile", "-q", text, "-o", made, "--fuse-comm", WAYS[way], *told)
     return made
 
 
@@ -104,9 +108,10 @@ def typical(samples):
     return statistics.median(each for each in samples if each <= SPREAD * min(samples))
 
 
-def measure_cell(product, made, rows, part, options):
+def measure_cell(product, texts, rows, part, options):
     link, exchange, disturbed = None, None, []
     kind, inner, columns = CASES[product]
+    made = {"product": compiled(texts["product"], "product", [])}
 
     def sampled(way):
         taken, was_alone = alone.sample(lambda: seconds(made[way], rows, None if way == "product" else link))
@@ -118,6 +123,8 @@ def measure_cell(product, made, rows, part, options):
         received = rows // 2 * (inner if kind == "gather" else columns) * 4
         link = f"{received / (exchange - LATENCY) / 1e6:.1f}MB/s,{LATENCY * 1e6:.0f}us"
     ways = [way for way in WAYS if way != "parts" or (part and part >= 0.5)]
+    told = ["--link", link, "--at", f"m={rows // 2}"] if link else []
+    made |= {way: compiled(texts[way], way, told) for way in ways if way != "product"}
     samples = {way: [] for way in ways}
     for turn in range(options.rounds):
         for way in ways[::-1] if turn % 2 else ways:
@@ -137,21 +144,29 @@ def measure(options, peers):
         if product not in CASES:
             raise SystemExit(f"error: '{product}' is no product of these\n  hint: {', '.join(CASES)}")
         with tempfile.TemporaryDirectory() as folder:
-            made = compiled(product, folder)
-            rows += [measure_cell(product, made, count, part, options) for count in ROWS for part in PARTS]
+            texts = written(product, folder)
+            rows += [measure_cell(product, texts, count, part, options) for count in ROWS for part in PARTS]
     return rows
 
 
-def predicted(row):
-    """Seconds of the fused step by the lines of docs/overlap.md, of two ranks, and a run of tiles more for every piece."""
-    kind, inner, columns = CASES[row["product"]]
-    product, link, part = row["product_seconds"], row["exchange_seconds"] - LATENCY, row["rows"] // 2
-    pieces = min(MOST_PIECES, part // LEAST_ROWS)
+def step_seconds(kind, product, link, rows, weights):
+    """A product of `rows` rows, which reads so many bytes of weights, and the exchange that it is fused with, by the lines of docs/overlap.md, of two ranks and in
+    the best number of pieces; one after the other where rows are few."""
+    part, others = rows // 2, product / 2
+    most = min(MOST_PIECES, part // LEAST_ROWS)
     if kind == "scatter":
-        pieces = min(pieces, max(2, part // LEAST_ROWS_OF_SUM))
-    others = product / 2
-    behind = [link + LATENCY + others / pieces] if kind == "gather" else [others / pieces + link + LATENCY, others + link / pieces + LATENCY]
-    return max(product, *behind) + (1 + pieces) * inner * columns * 4 / WEIGHT_BYTES_OF_SECOND
+        most = min(most, max(2, part // LEAST_ROWS_OF_SUM))
+
+    def together(pieces):
+        behind = [link + LATENCY + others / pieces] if kind == "gather" else [others / pieces + link + LATENCY, others + link / pieces + LATENCY]
+        return max(product, *behind) + (1 + pieces) * weights / WEIGHT_BYTES_OF_SECOND
+
+    return min(map(together, range(2, most + 1)), default=product + link + LATENCY)
+
+
+def predicted(row):
+    kind, inner, columns = CASES[row["product"]]
+    return step_seconds(kind, row["product_seconds"], row["exchange_seconds"] - LATENCY, row["rows"], inner * columns * 4)
 
 
 def line(row):

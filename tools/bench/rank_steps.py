@@ -13,7 +13,7 @@ import alone
 import cases
 import files
 import rank_models
-from rank_overlap import LATENCY, tensor, typical
+from rank_overlap import LATENCY, step_seconds, tensor, typical
 
 PEERS = ()
 HEADS, HEAD, TOKENS = 12, 64, 2048
@@ -22,8 +22,6 @@ RING, PARTS = "ring attention", (0.25, 0.5, 1)
 ENCODERS = {"MiniLM": ("minilm", "b8s128", 1024, 128, 6, 384, 1536), "BERT-base": ("bert_base", "b1s128", 128, 128, 12, 768, 3072)}
 SHARES = 4  # of heads, in which keys and values go around (passes/parallel/RingShares.cpp)
 SHARE = 0.3  # of the unfused step of an encoder
-MOST_PIECES, LEAST_ROWS, LEAST_ROWS_OF_SUM = 8, 16, 64  # of runtime/include/weft/artifact.h
-WEIGHT_BYTES_OF_SECOND = 192e9
 WAYS = {"product": "never", "unfused": "never", "fused": "always"}
 
 
@@ -140,19 +138,6 @@ def predicted_ring(row):
             link += share
             now = max(now, link) + step * second / (2 * SHARES)
     return now
-
-
-def step_seconds(kind, product, link, rows, weights):
-    """Of a product of `rows` rows and the exchange that it is fused with; one after the other where rows are few."""
-    part = rows // 2
-    pieces = min(MOST_PIECES, part // LEAST_ROWS)
-    if kind == "scatter":
-        pieces = min(pieces, max(2, part // LEAST_ROWS_OF_SUM))
-    if pieces < 2:
-        return product + link + LATENCY
-    others = product / 2
-    behind = [link + LATENCY + others / pieces] if kind == "gather" else [others / pieces + link + LATENCY, others + link / pieces + LATENCY]
-    return max(product, *behind) + (1 + pieces) * weights / WEIGHT_BYTES_OF_SECOND
 
 
 def predicted_encoder(row):

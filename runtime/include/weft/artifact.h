@@ -129,7 +129,8 @@ typedef struct {
   weft_list_t node;
   uint16_t kind, element, combiner, is_reversed;
   int32_t peer;
-  uint32_t group;
+  uint16_t group;
+  uint16_t most_pieces; /* that it is cut into while ranks compute; 0: WEFT_MOST_PIECES */
 } weft_exchange_v1;
 
 /* What one rank sends during a call along axes, "tp" or "dp, tp": bytes, and messages. For people. */

@@ -197,7 +197,7 @@ void weft_overlap_ranks(weft_frame_v1 *frame, const weft_overlap_v1 *overlap) {
   weft_collective_t whole;
   weft_group *group = weft_find_exchange(context, overlap->exchange, overlap->words, &whole);
   int32_t rank = weft_group_rank(group), world = weft_group_world(group);
-  weft_cut_t cut(whole, overlap->tiles->rows, rank, world);
+  weft_cut_t cut(whole, overlap->tiles->rows, rank, world, whole.pieces);
   if (world == 1 || cut.pieces < 2 || context->exchanges_apart)
     return run_whole(frame, *overlap, group, whole);
   weft_overlap_order_t order(cut, overlap->comes_first != 0);

@@ -11,7 +11,7 @@ static int64_t ceildiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
 weft_cut_t::weft_cut_t(const weft_collective_t &collective, int64_t rows, int32_t rank,
-                       int32_t world)
+                       int32_t world, int64_t most)
     : whole(collective), has_parts(whole.kind != WEFT_ALL_REDUCE), rank(rank), pieces(0) {
   if (!has_parts && rows > 0) {
     whole.inner = whole.outer * whole.first * whole.inner / rows;
@@ -25,8 +25,10 @@ weft_cut_t::weft_cut_t(const weft_collective_t &collective, int64_t rows, int32_
   part = has_parts ? ceildiv(whole.first, world) : whole.first;
   if (whole.outer < 1 || part < 1 || rows < 1)
     return;
-  outer_step = ceildiv(whole.outer, WEFT_MOST_PIECES);
-  int64_t per = WEFT_MOST_PIECES / least_of(whole.outer, WEFT_MOST_PIECES);
+  if (!most)
+    most = WEFT_MOST_PIECES;
+  outer_step = ceildiv(whole.outer, most);
+  int64_t per = most / least_of(whole.outer, most);
   int64_t fitting = part / WEFT_LEAST_ROWS;
   if (whole.kind != WEFT_ALL_GATHER)
     fitting =

@@ -13,7 +13,9 @@ struct weft_cut_t {
   int64_t rank, part, own; ///< rows of the largest part, and of this rank's; all of such a sum
   int64_t outer_step, row_step, per_outer, pieces;
 
-  weft_cut_t(const weft_collective_t &collective, int64_t rows, int32_t rank, int32_t world);
+  /// `most`: pieces; 0: as many as there can be.
+  weft_cut_t(const weft_collective_t &collective, int64_t rows, int32_t rank, int32_t world,
+             int64_t most);
   /// The piece that a row is of, and whether this rank has the row.
   int64_t piece_of(int64_t row, bool *out_is_own) const;
   /// The rows from this one on that are of the same piece and rank.

@@ -363,7 +363,7 @@ weft_group *weft_find_exchange(weft_context_t *context, int64_t row, const int64
                      0,
                      0,
                      0,
-                     0,
+                     found.most_pieces,
                      0,
                      0};
   return context->groups[found.group];

@@ -25,7 +25,7 @@ weft_status_t weft_compare_call(weft_context_t *context, int32_t index,
 uint32_t weft_set_places(const weft_module_t *module, const weft_function_v1 &function,
                          int32_t rank, int64_t *symbols);
 
-/// An exchange of the running call, and its group. Does not return when there is no such row.
+/// An exchange of the running call, and its group. Does not return when there is no such row. Its `pieces` are the most that kernels beside it want.
 weft_group *weft_find_exchange(weft_context_t *context, int64_t row, const int64_t *words,
                                weft_collective_t *out_collective);
 

@@ -290,6 +290,9 @@ static bool check_exchanges(checker *c, const weft_function_v1 &f) {
       return false;
     if (row.group >= f.groups.count)
       return wrong(c, "collective %u: group %u of %u", i, row.group, f.groups.count);
+    if (row.most_pieces > WEFT_MOST_PIECES)
+      return wrong(c, "collective %u: %u pieces of at most %d", i, row.most_pieces,
+                   WEFT_MOST_PIECES);
   }
   for (uint32_t i = 0; i < f.traffic.count; ++i) {
     weft_traffic_v1 row = weft_item<weft_traffic_v1>(*c->descriptor, f.traffic, i);

@@ -25,6 +25,10 @@ $ weft profile fused.weft --dim m=100 --ranks 2 --rounds 7 -q | awk '/^ *exchang
 | all_gather tp 1 6 6.25 - in
 | exchange axes calls pieces sent E after
 | reduce_scatter tp 1 2 6.25 - out
+# Over a link on which it is short an exchange is cut into few pieces.
+$ weft compile -q fused.mlir --target x86:v2 --fuse-comm always --link 10GB/s,1us --at m=100 -o short.weft && weft profile short.weft --dim m=100 --ranks 2 --link 1MB/s,1ms --rounds 7 --json -q | python3 exchanges.py | cut -d' ' -f1-4 | sort
+| all_gather ['in'] 1 2
+| reduce_scatter ['out'] 1 2
 # Kernels that run as pieces come are counted with the work that they do.
 $ weft profile fused.weft --dim m=100 --ranks 2 --rounds 7 --json -q | python3 -c "
 $+ import json, sys; d = json.load(sys.stdin); print(200 * 16 * 16 * 4 * 0.98 <= sum(k['flops'] for k in d['kernels']) <= 200 * 16 * 16 * 4)"

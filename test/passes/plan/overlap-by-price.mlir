@@ -1,14 +1,17 @@
 // RUN: weft-opt %s --plan-overlap-exchanges="by-price=true links=1GB/s,20us sizes=n=512" | FileCheck %s
+// RUN: weft-opt %s --plan-overlap-exchanges="by-price=true links=80MB/s,20us sizes=n=512" | FileCheck %s --check-prefix=LONG
 // RUN: weft-opt %s --plan-overlap-exchanges="by-price=true links=1MB/s,20us sizes=n=512" | FileCheck %s --check-prefix=SLOW
 // RUN: weft-opt %s --plan-overlap-exchanges="by-price=true sizes=n=512" | FileCheck %s --check-prefix=MEMORY
 // RUN: weft-opt %s --plan-overlap-exchanges="by-price=true links=1GB/s,20us sizes=n=16" | FileCheck %s --check-prefix=FEW
 // RUN: not weft-opt %s --plan-overlap-exchanges="links=fast" 2>&1 | FileCheck %s --check-prefix=WRONG
 
 // 512 rows are 680 us of a product, which hide the 86 us that half of them are on the link. Of a link that takes 100 times as long as the product there is
-// too little to hide, and in memory there is nothing: processors copy. 16 rows are not cut.
+// too little to hide, and in memory there is nothing: processors copy. 16 rows are not cut. A short exchange travels in two pieces, one longer
+// than the product in as many as there can be.
 // CHECK-LABEL: plan.func @gathered
-// CHECK:         plan.overlap {
+// CHECK:         plan.overlap pieces 2 {
 // CHECK-NEXT:      plan.exchange {{.*}}plan.prices = [765536, 680000]
+// LONG:          plan.overlap pieces 8 {
 // SLOW-NOT:      plan.overlap
 // SLOW:            plan.prices =
 // MEMORY-NOT:    plan.overlap

@@ -347,6 +347,22 @@ plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes
 
 // -----
 
+// (R4) of plan.overlap
+plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %0 = plan.input 0
+  %1 = plan.output 0
+  // expected-error @+1 {{attribute 'most_pieces' failed to satisfy constraint: 64-bit signless integer attribute whose minimum value is 2}}
+  plan.overlap pieces 1 {
+    plan.exchange %0 -> %1 {
+    ^bb0(%a: !weft.tensor<[n], f32>):
+      %b = weft.all_reduce sum %a over<tp = 2> : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+    }
+  }
+  plan.return
+}
+
+// -----
+
 // (R4) of plan.exchange
 plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
     attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {

@@ -35,9 +35,9 @@ struct rows_of {
   int32_t rank, world;
   weft_cut_t cut;
 
-  rows_of(const weft_collective_t &whole, int32_t rank, int32_t world)
-      : whole(whole), rank(rank), world(world), cut(whole, whole.outer * whole.first, rank, world) {
-  }
+  rows_of(const weft_collective_t &whole, int32_t rank, int32_t world, int64_t most = 0)
+      : whole(whole), rank(rank), world(world),
+        cut(whole, whole.outer * whole.first, rank, world, most) {}
 
   bool gathers() const { return whole.kind == WEFT_ALL_GATHER; }
   int64_t rows() const { return whole.outer * whole.first; }
@@ -89,12 +89,13 @@ struct rows_of {
   }
 };
 
-void check_rows(uint16_t kind, int64_t outer, int64_t first, int32_t world) {
+void check_rows(uint16_t kind, int64_t outer, int64_t first, int32_t world, int64_t most) {
   weft_collective_t whole = exchange_of(kind, outer, first);
-  INFO(weft_kind_name(kind) << " of [" << outer << ", " << first << "] on " << world << " ranks");
+  INFO(weft_kind_name(kind) << " of [" << outer << ", " << first << "] on " << world
+                            << " ranks in at most " << most << " pieces");
   for (int32_t rank = 0; rank < world; ++rank) {
-    rows_of of(whole, rank, world);
-    CHECK(of.cut.pieces <= WEFT_MOST_PIECES);
+    rows_of of(whole, rank, world, most);
+    CHECK(of.cut.pieces <= (most ? most : WEFT_MOST_PIECES));
     std::vector<int> times(size_t(of.rows() * row_elements), 0);
     int elsewhere = 0;
     of.count(&times, &elsewhere);
@@ -113,7 +114,8 @@ TEST_CASE("every row is in one piece, and computed at its turn: own rows first o
     for (uint16_t kind : {WEFT_ALL_GATHER, WEFT_REDUCE_SCATTER, WEFT_ALL_REDUCE})
       for (int64_t outer : {1, 3, 9})
         for (int64_t first : {int64_t(1), int64_t(world), int64_t(33), world * int64_t(40) - 3})
-          check_rows(kind, outer, first, world);
+          for (int64_t most : {0, 2, 3, 7})
+            check_rows(kind, outer, first, world, most);
 }
 
 //===----------------------------------------------------------------------===//

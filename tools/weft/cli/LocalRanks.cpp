@@ -21,19 +21,25 @@ namespace weft::cli {
 
 namespace {
 
-/// `processes`: of the ranks, where this one started them.
-weft_status_t runRank(const LocalRanks &ranks, const std::string &rendezvous, int32_t rank,
-                      const int32_t *processes, const RankBody &body, FlightRecorder &recorder,
-                      weft_error_t *error) {
+/// A rank, and where it meets the others.
+struct Meeting {
+  std::string rendezvous;
+  int32_t rank;
+  const int32_t *processes = nullptr; ///< of all ranks, where this one started them
+};
+
+weft_status_t runRank(const LocalRanks &ranks, const Meeting &meeting, const RankBody &body,
+                      FlightRecorder &recorder, weft_error_t *error) {
+  int32_t rank = meeting.rank;
   weft_group_options_t options = {};
   options.struct_size = sizeof options;
   options.rank = rank;
   options.world = ranks.world;
   options.timeout_ms = ranks.timeout;
   options.transport = ranks.transport.c_str();
-  options.rendezvous = rendezvous.c_str();
+  options.rendezvous = meeting.rendezvous.c_str();
   options.records = ranks.records;
-  options.processes = processes;
+  options.processes = meeting.processes;
   if (ranks.link) {
     // Outlives all groups, also those of contexts that outlive this call. A command has one link.
     static const SlowTransport slow(*sharedMemoryTransport(ranks.transport), *ranks.link);
@@ -218,12 +224,11 @@ Result<Done> runLaunched(LocalRanks ranks, const RankBody &body) {
     return done;
   recorder.watchSignal();
   weft_error_t error = WEFT_ERROR_INIT;
-  weft_status_t status =
-      runRank(ranks, launch.rendezvous, launch.rank, nullptr, body, recorder, &error);
+  weft_status_t status = runRank(ranks, {launch.rendezvous, launch.rank}, body, recorder, &error);
   bool isMissing = status == WEFT_NOT_FOUND && ranks.transport == "mpi" && !ranks.isChosen;
   if (isMissing && launch.neighbours == launch.world) {
     ranks.transport = "shm";
-    status = runRank(ranks, launch.rendezvous, launch.rank, nullptr, body, recorder, &error);
+    status = runRank(ranks, {launch.rendezvous, launch.rank}, body, recorder, &error);
   }
   if (interrupted())
     return Failure{ExitInterrupted, "interrupted", "", ""};
@@ -253,7 +258,7 @@ Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body) {
     recorder.watchSignal(); // before there are threads that it could end
   for (int32_t rank = 1; rank < ranks.world; ++rank) {
     auto otherRank = [&, rank] {
-      runRank(ranks, rendezvous, rank, nullptr, body, recorder, errors.of(rank));
+      runRank(ranks, {rendezvous, rank}, body, recorder, errors.of(rank));
     };
     if (ranks.transport == "threads")
       threads.emplace_back(otherRank);
@@ -267,7 +272,7 @@ Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body) {
   InterruptGuard guard(nullptr);
   weft_error_t error = WEFT_ERROR_INIT;
   const int32_t *processes = ranks.transport == "threads" ? nullptr : children.processes();
-  weft_status_t status = runRank(ranks, rendezvous, 0, processes, body, recorder, &error);
+  weft_status_t status = runRank(ranks, {rendezvous, 0, processes}, body, recorder, &error);
   for (std::thread &thread : threads)
     thread.join();
   children.end(status != WEFT_OK);

@@ -32,7 +32,7 @@ module attributes {plan.target = "x86:v2"} {
     %3 = plan.weight dense<[[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00], [5.000000e+00, 6.000000e+00, 7.000000e+00, 8.000000e+00]]> : tensor<2x4xf32> as "panels<8>" : !weft.tensor<[2, 4], f32>
     %4 = plan.memory host [32*s] place 0 above []
     %5 = plan.memory host [16*s] place 3 above [0, 1]
-    plan.overlap {
+    plan.overlap pieces 3 {
       plan.exchange %0 -> %4 node "in" attributes {plan.prices = [2652, 2654]} {
       ^bb0(%arg1: !weft.tensor<[s, 4], f32>):
         %11 = weft.all_gather %arg1 dim 0 to [2*s] over<tp = 2> : (!weft.tensor<[s, 4], f32>) -> !weft.tensor<[2*s, 4], f32>
