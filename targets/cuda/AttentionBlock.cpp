@@ -103,7 +103,7 @@ TileSource::Index AttentionBlock::indexOf(const AttentionOperand &operand, bool 
 
 /// [tile]
 AttentionBlock::AttentionBlock(SimtKernel &k, const AttentionShape &shape,
-                               const AttentionTile &tile, bool isRaw, Value flag)
+                               const AttentionTile &tile, TileElements elements, Value flag)
     : results{k,
               {},
               [this](const IndexValue &row, const IndexValue &column) {
@@ -114,7 +114,7 @@ AttentionBlock::AttentionBlock(SimtKernel &k, const AttentionShape &shape,
               tile.rows,
               tile.columns,
               tile.sumColumns()},
-      k(k), s(shape), reader(k, isRaw), tile(tile) {
+      k(k), s(shape), reader(k, elements), tile(tile) {
   Sources sources = sourcesOf(s, tile);
   queries = sources.queries;
   keys = sources.keys;

@@ -1,6 +1,6 @@
 //===- AttentionBlock.h - A block of threads for some queries of an attention ------------------------------===//
 //
-//   AttentionBlock block(k, shape, tile, isRaw);
+//   AttentionBlock block(k, shape, tile, elements);
 //   block.fill(block.queries, zero, step, target);              // and keys, values: to shared memory
 //   state = block.overKeys(state, [&](Value firstKey, ValueRange state) { … });
 //   Value factor = block.add(running, scores, bits);            // scores become powers
@@ -61,8 +61,8 @@ struct RunningState {
 class AttentionBlock {
 public:
   /// `flag`: 16 bytes of shared memory that nobody else uses.
-  AttentionBlock(SimtKernel &k, const AttentionShape &s, const AttentionTile &tile, bool isRaw,
-                 mlir::Value flag);
+  AttentionBlock(SimtKernel &k, const AttentionShape &s, const AttentionTile &tile,
+                 TileElements elements, mlir::Value flag);
   AttentionBlock(const AttentionBlock &) = delete; // whose operands know it
   /// How many blocks an attention has, of so many rows each; how many of them share the same rows; and what they need of scratch.
   static SymExpr count(const AttentionShape &s, int64_t rows, const SimtMachine &machine);

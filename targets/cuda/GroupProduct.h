@@ -17,7 +17,7 @@ constexpr int64_t kGroupRows = 64;
 /// Operands for 16 steps.
 struct GroupStep {
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> left; ///< of the warp's 16 of each 64 rows
-  mlir::Value right;                                      ///< HalfTile::described
+  mlir::Value right;                                      ///< FragmentTile::described
 };
 
 /// Adds to sums, which follow each other by 64 rows, then by 8 columns, as multiplyAdd() has them. `isTurned`: columns are neighbours in memory, not

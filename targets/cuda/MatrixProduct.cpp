@@ -1,6 +1,8 @@
 //===- MatrixProduct.cpp - Products of two tensors, in tiles ----------------------------------------------===//
 //
 //   stacks whose rows follow each other in the left operand, and which share the right one, are one matrix   [stacks]
+//   bytes are multiplied along their steps: weights of them lie so in the file                               [packed]
+//     what lies otherwise is gathered by threads that have neighbouring lines                                [gathered]
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/common/match/ProductShape.h"
@@ -23,15 +25,28 @@ public:
     root = s.op.getResult(), leftType = element(s.a), rightType = element(s.b);
     rows = s.extent(s.m), columns = run = s.extent(s.n), steps = s.extent(s.k);
     joinStacks();
+    findPacked();
     for (unsigned factor : stacks)
       outer.push_back(s.extent(factor));
   }
 
   TileSource left(SimtKernel &k, ArrayRef<Value> outer) const override {
-    return {s.a, indexOf(k, s.a, s.inA, outer, true), rows, steps, 0, 0, s.inA.back() == s.k};
+    TileSource source{
+        s.a, indexOf(k, s.a, s.inA, outer, true), rows, steps, 0, 0, s.inA.back() == s.k};
+    return alongSteps(source);
   }
   TileSource right(SimtKernel &k, ArrayRef<Value> outer) const override {
-    return {s.b, indexOf(k, s.b, s.inB, outer, false), columns, steps, 0, 0, s.inB.back() == s.k};
+    TileSource source{
+        s.b, indexOf(k, s.b, s.inB, outer, false), columns, steps, 0, 0, s.inB.back() == s.k};
+    if (packed) {
+      source.index = [](const IndexValue &line, const IndexValue &step) {
+        return SmallVector<IndexValue>{line, step};
+      };
+      source.pointer = k.inputs[*packed];
+      source.type = SymTensorType::get({columns, steps}, rightType);
+      source.isDeepLast = true;
+    }
+    return alongSteps(source);
   }
   TileWriter::Index results(SimtKernel &k, ArrayRef<Value> outer) const override {
     SmallVector<Value> all = withJoined(k, outer);
@@ -40,7 +55,33 @@ public:
     };
   }
 
+  void setLayouts(SmallVectorImpl<WeightLayout> &layouts) const override {
+    if (packed)
+      layouts[*packed] = WeightLayout::panels(1, WeightLayout::DepthByWidth, WeightLayout::Bytes);
+  }
+
 private:
+  /// [packed]
+  void findPacked() {
+    auto weight = dyn_cast<BlockArgument>(s.b);
+    auto dims = cast<SymTensorType>(s.b.getType()).getConstantDims();
+    if (!hasBytes() || !weight || !weight.hasOneUse() || s.inB != Factors{s.k, s.n} || !dims ||
+        dims->size() != 2 || llvm::is_contained(*dims, 0))
+      return;
+    auto spec = cast<func::FuncOp>(weight.getOwner()->getParentOp());
+    if (spec.getArgAttr(weight.getArgNumber(), kWeightAttr))
+      packed = weight.getArgNumber();
+  }
+
+  /// [gathered]
+  TileSource alongSteps(TileSource source) const {
+    if (!hasBytes() || source.isDeepLast)
+      return source;
+    source.isDeepLast = source.areLinesBeside = true;
+    source.run = SymExpr::constant(root.getContext(), 1);
+    return source;
+  }
+
   /// [stacks] Rows are counted over all of them: stacks before the last are 0. Where that has one row, it has no place for the number.
   void joinStacks() {
     stacks = s.outer;
@@ -79,13 +120,14 @@ private:
   }
 
   ProductShape s;
-  Factors stacks; ///< of s.outer, those before joined ones
+  Factors stacks;                 ///< of s.outer, those before joined ones
+  std::optional<unsigned> packed; ///< the argument that is B, whose columns are lines
 };
 
 } // namespace
 
 Match<TiledProduct::Owned> matchMatrices(func::FuncOp spec) {
-  Match<ProductShape> shape = ProductShape::match(spec);
+  Match<ProductShape> shape = ProductShape::match(spec, /*alsoBytes=*/true);
   if (!shape)
     return shape.decline();
   return TiledProduct::Owned(std::make_shared<MatrixProduct>(*shape));

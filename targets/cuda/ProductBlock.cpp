@@ -149,8 +149,8 @@ static TileSource withTile(TileSource source, int64_t size, int64_t depth) {
 }
 
 ProductBlock::ProductBlock(SimtKernel &k, const TiledProduct &product, const BlockTile &tile,
-                           bool isRaw, Value flag)
-    : k(k), p(product), tile(tile), reader(k, isRaw), place(placeOf(k, p, tile)),
+                           TileElements elements, Value flag)
+    : k(k), p(product), tile(tile), reader(k, elements), place(placeOf(k, p, tile)),
       operandA(withTile(p.left(k, place.outer), tile.rows, tile.depth)),
       operandB(withTile(p.right(k, place.outer), tile.columns, tile.depth)),
       results{k,

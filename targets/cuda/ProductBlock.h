@@ -1,6 +1,6 @@
 //===- ProductBlock.h - A block of threads for each tile of a product ------------------------------------===//
 //
-//   ProductBlock block(k, product, tile, isRaw, flag);
+//   ProductBlock block(k, product, tile, elements, flag);
 //   SmallVector<Value> sums = block.sum(zeros, stages, target, [&](Value stage, ValueRange sums) { … of the tiles there … });
 //   … sums to shared memory, at block.writer().place(row, column); a barrier …
 //   block.store(shared);
@@ -49,7 +49,7 @@ public:
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value stage, mlir::ValueRange)>;
 
   /// `flag`: kFlagBytes of shared memory that nobody else uses.
-  ProductBlock(SimtKernel &k, const TiledProduct &p, const BlockTile &tile, bool isRaw,
+  ProductBlock(SimtKernel &k, const TiledProduct &p, const BlockTile &tile, TileElements elements,
                mlir::Value flag);
   static constexpr int64_t kFlagBytes = 16;
   ProductBlock(const ProductBlock &) = delete; // whose operands know it

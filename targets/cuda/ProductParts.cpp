@@ -54,7 +54,7 @@ static Value inPart(SimtKernel &k, Value part, Value chunk) {
 
 /// [leave]
 void ProductBlock::leaveSums(Value sums) {
-  Type four = VectorType::get({kChunk}, k.b.getF32Type());
+  Type four = VectorType::get({kChunk}, results.sumType());
   Value own = parts->own();
   someChunks([&](ArrayRef<Value> chunks, Value end) {
     for (Value chunk : chunks)
@@ -68,7 +68,7 @@ void ProductBlock::leaveSums(Value sums) {
 /// Parts from `first` on. Behind the last part, and behind the last chunk, what is there is read again, for nothing.
 SmallVector<Value> ProductBlock::addSome(ArrayRef<Value> chunks, Value first, ValueRange sums) {
   ImplicitLocOpBuilder &b = k.b;
-  auto four = VectorType::get({kChunk}, b.getF32Type());
+  auto four = VectorType::get({kChunk}, results.sumType());
   Value last = k.sub(parts->count, constantI64(b, 1)),
         none = b.create<arith::ConstantOp>(b.getZeroAttr(four));
   SmallVector<Value> all(sums), isThere;
@@ -83,14 +83,15 @@ SmallVector<Value> ProductBlock::addSome(ArrayRef<Value> chunks, Value first, Va
   }
   for (auto [own, is] : llvm::zip_equal(loaded, isThere))
     for (auto [sum, part] : llvm::zip_equal(all, own))
-      sum = b.create<arith::AddFOp>(sum, b.create<arith::SelectOp>(is, part, none));
+      sum = emitCombine(b, Combiner::Sum, results.sumType(), sum,
+                        b.create<arith::SelectOp>(is, part, none));
   return all;
 }
 
 /// [add]
 void ProductBlock::addSums(Value sums) {
   ImplicitLocOpBuilder &b = k.b;
-  auto four = VectorType::get({kChunk}, b.getF32Type());
+  auto four = VectorType::get({kChunk}, results.sumType());
   someChunks([&](ArrayRef<Value> chunks, Value end) {
     SmallVector<Value> there, none(chunks.size(), b.create<arith::ConstantOp>(b.getZeroAttr(four)));
     for (Value chunk : chunks)

@@ -19,8 +19,12 @@ bool isMultiple(SymExpr extent, int64_t size) {
   return SymExpr::floordiv(extent, size) * size == extent;
 }
 
-TileReader::TileReader(SimtKernel &k, bool isRaw)
-    : k(k), builder(k.b), isRaw(isRaw), lanes(isRaw ? 8 : 4) {}
+TileReader::TileReader(SimtKernel &k, TileElements elements) : k(k), builder(k.b), lanes(4) {
+  if (elements != TileElements::Reals) {
+    raw = elements == TileElements::Bytes ? builder.getI8Type() : builder.getI16Type();
+    lanes = 128 / raw.getIntOrFloatBitWidth();
+  }
+}
 
 /// The tensor in memory, or the one that is pulled.
 static SymTensorType typeOf(const TileSource &source) {
@@ -51,17 +55,17 @@ TileSource::Spot TileReader::spotOf(const TileSource &source, const Chunk &chunk
 /// Lanes of a source's elements, as bits or as numbers.
 Value TileReader::elementsOf(const TileSource &source, ArrayRef<IndexValue> index) {
   SymTensorType type = typeOf(source);
-  if (!isRaw)
+  if (!raw)
     return source.pointer ? k.e.loadConstant(source.pointer, type, index)
                           : k.e.pull(source.value, index);
-  if (Value pointer = pointerOf(source)) {
-    auto raw = SymTensorType::get(type.getDims(), builder.getI16Type());
-    return k.e.load(pointer, raw, index);
-  }
+  if (Value pointer = pointerOf(source))
+    return k.e.load(pointer, SymTensorType::get(type.getDims(), raw), index);
+  Value pulled = k.e.pull(source.value, index);
+  if (pulled.getType() == k.e.laneType(raw))
+    return pulled;
   // As it was rounded to be of this type, nothing is lost.
-  Value rounded = builder.create<arith::TruncFOp>(k.e.laneType(type.getElementType()),
-                                                  k.e.pull(source.value, index));
-  return builder.create<arith::BitcastOp>(k.e.laneType(builder.getI16Type()), rounded);
+  Value rounded = builder.create<arith::TruncFOp>(k.e.laneType(type.getElementType()), pulled);
+  return builder.create<arith::BitcastOp>(k.e.laneType(raw), rounded);
 }
 
 /// Both conditions; null is one that always holds. A condition of one lane is one of all.
@@ -85,10 +89,13 @@ Value TileReader::chunkOf(const TileSource &source, const Chunk &chunk) {
        hasWholeLines = isMultiple(source.lines, source.size);
   bool isRunWhole = source.isDeepLast ? hasWholeSteps : hasWholeLines,
        isOtherWhole = source.isDeepLast ? hasWholeLines : hasWholeSteps;
-  Value isThere = isOtherWhole ? Value() : k.less(other.base, otherLimit), isWhole = isThere;
+  Value isThere = isOtherWhole ? Value() : k.less(other.base, otherLimit);
+  if (!isRunWhole)
+    isThere = both(isThere, k.less(run.base, runLimit));
+  Value isWhole = isThere;
   if (!isRunWhole)
     isWhole = both(isThere, k.less(k.add(run.base, constantI64(builder, lanes - 1)), runLimit));
-  TypedAttr none = isRaw ? TypedAttr(builder.getI16IntegerAttr(0)) : builder.getF32FloatAttr(0);
+  TypedAttr none = builder.getZeroAttr(raw ? raw : builder.getF32Type());
   Value zero = k.e.constantData(none.getType(), none), elements = zero, isLeft = isThere;
   auto within = [&](Value condition) { // lanes where it holds, and which are inside
     Spot spot = spotOf(source, chunk);
@@ -168,7 +175,7 @@ std::optional<TileSource> TileReader::inMemory(const TileSource &source) {
 
 /// Whether elements lie in memory as products read them, in runs that end where chunks do.
 bool TileReader::isCopied(const TileSource &source) const {
-  if (!pointerOf(source) || !(isRaw || typeOf(source).getElementType().isF32()))
+  if (!pointerOf(source) || !(raw || typeOf(source).getElementType().isF32()))
     return false;
   return source.run || lengthOfLines(source) == (source.isDeepLast ? source.steps : source.lines);
 }
@@ -268,6 +275,10 @@ void TileReader::fill(const TileSource &source, Value firstLine, Value firstStep
       compute);
 }
 
+Type TileWriter::sumType() const {
+  return computeType(cast<SymTensorType>(root.getType()).getElementType());
+}
+
 Value TileWriter::place(Value row, Value column) const {
   ImplicitLocOpBuilder &b = k.b;
   Value one = constantI64(b, 1),
@@ -294,12 +305,12 @@ void TileWriter::storeChunk(Value sums, Value chunk, Value firstRow, Value first
         within = k.mul(b.create<arith::RemUIOp>(chunk, perRow), constantI64(b, kChunk));
   Value row = k.add(firstRow, line), column = k.add(firstColumn, within),
         bytes = place(line, within);
-  Type f32 = b.getF32Type();
+  Type type = sumType();
   auto singly = [&] {
     Value behind = b.create<arith::MinSIOp>(k.add(column, constantI64(b, kChunk)), width);
     k.loop(column, behind, 1, [&](Value each) {
       Value offset = k.mul(k.sub(each, column), constantI64(b, 4));
-      put(k.loadShared(f32, sums, k.add(bytes, offset)), row, {each});
+      put(k.loadShared(type, sums, k.add(bytes, offset)), row, {each});
     });
   };
   k.when(k.less(row, k.e.uniform(rows)), [&] {
@@ -312,7 +323,7 @@ void TileWriter::storeChunk(Value sums, Value chunk, Value firstRow, Value first
         [&] {
           k.e.setLanes(kChunk);
           stream.wide([&] {
-            put(k.loadShared(VectorType::get({kChunk}, f32), sums, bytes), row, {column, 1});
+            put(k.loadShared(VectorType::get({kChunk}, type), sums, bytes), row, {column, 1});
           });
           k.e.setLanes(1);
         },
@@ -322,7 +333,7 @@ void TileWriter::storeChunk(Value sums, Value chunk, Value firstRow, Value first
 
 void TileWriter::addParts(Value sums, int64_t parts) const {
   ImplicitLocOpBuilder &b = k.b;
-  Type four = VectorType::get({kChunk}, b.getF32Type());
+  Type four = VectorType::get({kChunk}, sumType());
   Value perRow = constantI64(b, tileColumns / kChunk);
   k.gatherBlock();
   k.loop(k.inBlock, constantI64(b, tileRows * tileColumns / kChunk), kTileThreads,
@@ -333,7 +344,7 @@ void TileWriter::addParts(Value sums, int64_t parts) const {
            Value sum = k.loadShared(four, sums, at);
            for (int64_t i = 1; i < parts; ++i) {
              Value other = k.add(at, constantI64(b, i * bytes()));
-             sum = b.create<arith::AddFOp>(sum, k.loadShared(four, sums, other));
+             sum = emitCombine(b, Combiner::Sum, sumType(), sum, k.loadShared(four, sums, other));
            }
            k.storeShared(sum, sums, at);
          });

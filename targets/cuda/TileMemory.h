@@ -1,6 +1,6 @@
 //===- TileMemory.h - Tiles of matrices on their way to and from a block's shared memory ------------------===//
 //
-//   TileReader reader(k, /*isRaw=*/true);
+//   TileReader reader(k, TileElements::Halves);
 //   reader.fill(source, firstLine, firstStep, {[&](Value line, Value step, Value chunk) { … to shared memory … }, place});
 //   k.endCopies(); … k.awaitCopies(0); a barrier; sums of products to shared memory, each at writer.place(row, column); a barrier …
 //   writer.store(shared, firstRow, firstColumn);
@@ -55,10 +55,12 @@ struct TileTarget {
 /// Threads of every block that multiplies.
 constexpr int64_t kTileThreads = 128;
 
+/// What chunks hold: 4 numbers of f32, or the bits of 8 elements of 16 bits or 16 bytes.
+enum class TileElements { Reals, Halves, Bytes };
+
 class TileReader {
 public:
-  /// `isRaw`: chunks are the bits of 8 elements of 16 bits; else 4 numbers.
-  TileReader(SimtKernel &k, bool isRaw);
+  TileReader(SimtKernel &k, TileElements elements);
   /// The lanes of elements are one before and behind. What is copied is there when the thread has waited for its copies (awaitCopies).
   void fill(const TileSource &source, mlir::Value firstLine, mlir::Value firstStep,
             const TileTarget &target, llvm::ArrayRef<TileSource::Held> held = {});
@@ -95,11 +97,11 @@ private:
 
   SimtKernel &k;
   mlir::ImplicitLocOpBuilder &builder;
-  bool isRaw;
+  mlir::Type raw; ///< bits of an element; null: numbers
   int64_t lanes;
 };
 
-/// Results of a block, whose sums lie in shared memory as f32.
+/// Results of a block, whose sums of 32 bits lie in shared memory.
 struct TileWriter {
   using Index =
       std::function<llvm::SmallVector<IndexValue>(const IndexValue &row, const IndexValue &column)>;
@@ -117,6 +119,8 @@ struct TileWriter {
   /// Where a sum of the tile lies, in bytes: four neighbours, from a multiple of 4 on, stay neighbours; groups of eight change places with the
   /// row, so that the rows of a matrix lie in different banks, and so do neighbouring rows of 16.
   mlir::Value place(mlir::Value row, mlir::Value column) const;
+  /// f32, or i32 of integers.
+  mlir::Type sumType() const;
   /// Of one list of sums, in bytes.
   int64_t bytes() const { return 4 * tileRows * stride; }
   /// Adds so many lists of sums, which follow each other, to the first, in their order. A barrier is before; each thread stores the sums that it

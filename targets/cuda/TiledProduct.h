@@ -27,6 +27,8 @@ struct TiledProduct {
       false; ///< threads hold what lines of an operand have in common (TileSource::hold)
 
   virtual ~TiledProduct() = default;
+  /// Which are summed in i32; else floats in f32. Their steps are neighbours, or gathered so.
+  bool hasBytes() const { return llvm::isa<mlir::IntegerType>(leftType); }
   /// Operands of one of the matrices; what depends on the tile's size is not set.
   virtual TileSource left(SimtKernel &k, llvm::ArrayRef<mlir::Value> outer) const = 0;
   virtual TileSource right(SimtKernel &k, llvm::ArrayRef<mlir::Value> outer) const = 0;
@@ -35,7 +37,7 @@ struct TiledProduct {
   /// How operands shall lie that are packed.
   virtual void setLayouts(llvm::SmallVectorImpl<WeightLayout> &) const {}
 
-  /// The kernel's only root is one, of floats summed in f32.
+  /// The kernel's only root is one.
   static Match<Owned> match(mlir::func::FuncOp spec);
 };
 

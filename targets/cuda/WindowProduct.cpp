@@ -22,7 +22,9 @@ public:
   WindowProduct(const ConvolutionShape &shape, bool isLast)
       : s(shape), isLast(isLast), perGroup(s.filters / s.groups),
         depth(s.window[0].kernel * s.window[1].kernel * s.channels) {
-    root = s.op.getResult(), leftType = rightType = s.element(), holdsLines = true;
+    root = s.op.getResult(), holdsLines = true;
+    leftType = isLast ? s.element() : filterElement();
+    rightType = isLast ? filterElement() : s.element();
     MLIRContext *context = root.getContext();
     auto number = [&](int64_t n) { return SymExpr::constant(context, n); };
     steps = number(depth);
@@ -59,13 +61,17 @@ public:
   }
 
   void setLayouts(SmallVectorImpl<WeightLayout> &layouts) const override {
-    WeightLayout::Form form = s.element().isF32()    ? WeightLayout::F32
+    WeightLayout::Form form = s.hasBytes()           ? WeightLayout::Bytes
+                              : s.element().isF32()  ? WeightLayout::F32
                               : s.element().isBF16() ? WeightLayout::BF16
                                                      : WeightLayout::F16;
     layouts[s.filter] = WeightLayout::panels(1, WeightLayout::TapByTap, form);
   }
 
 private:
+  Type filterElement() const {
+    return cast<SymTensorType>(s.op.getFilter().getType()).getElementType();
+  }
   Value groupOf(SimtKernel &k, ArrayRef<Value> outer) const {
     return s.groups > 1 ? outer.back() : constantI64(k.b, 0);
   }
@@ -83,7 +89,8 @@ private:
     };
     source.pointer = k.inputs[s.filter];
     source.type = SymTensorType::get(
-        {SymExpr::constant(context, s.filters), SymExpr::constant(context, length)}, s.element());
+        {SymExpr::constant(context, s.filters), SymExpr::constant(context, length)},
+        filterElement());
     return source;
   }
 
@@ -209,11 +216,13 @@ Match<TiledProduct::Owned> matchWindows(func::FuncOp spec) {
     shape = ConvolutionShape::match(spec);
   if (!shape)
     return shape.decline();
-  if (shape->hasBytes())
-    return Decline::otherKind("bytes are multiplied");
   int64_t steps = shape->window[0].kernel * shape->window[1].kernel * shape->channels;
   if (shape->filters / shape->groups < least || steps < least)
     return Decline{"filters, or what they sum, are few"};
+  // What is read byte by byte, each with its own tap, must meet many filters.
+  constexpr int64_t chunk = 16, many = 64;
+  if (shape->hasBytes() && shape->channels % chunk != 0 && shape->filters / shape->groups < many)
+    return Decline{kFewChannels};
   return TiledProduct::Owned(std::make_shared<WindowProduct>(*shape, isLast));
 }
 

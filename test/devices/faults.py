@@ -24,6 +24,15 @@ func.func @main(%x: !weft.tensor<[m, k], f16> {weft.name = "x"}, %w: !weft.tenso
   return %1 : !weft.tensor<[m, n], f32>
 }
 """
+# Bytes without a sign by bytes with one, rows as they lie and columns gathered.
+BYTES = """
+func.func @main(%x: !weft.tensor<[m, k], ui8> {weft.name = "x"}, %w: !weft.tensor<[k, n], i8> {weft.name = "w"}, %b: !weft.tensor<[n], i32> {weft.name = "b"})
+    -> (!weft.tensor<[m, n], i32> {weft.name = "y"}) attributes {weft.symbols = #weft.symbols<m, k, n>} {
+  %0 = weft.contract "m k, k n -> m n" %x, %w accumulate i32 : (!weft.tensor<[m, k], ui8>, !weft.tensor<[k, n], i8>) -> !weft.tensor<[m, n], i32>
+  %1 = weft.sub %0, %b : (!weft.tensor<[m, n], i32>, !weft.tensor<[n], i32>) -> !weft.tensor<[m, n], i32>
+  return %1 : !weft.tensor<[m, n], i32>
+}
+"""
 LINES = """
 func.func @main(%x: !weft.tensor<[m, n], f32> {weft.name = "x"}) -> (!weft.tensor<[m, n], f32> {weft.name = "y"}, !weft.tensor<[m], f32> {weft.name = "s"})
     attributes {weft.symbols = #weft.symbols<m, n>} {
@@ -59,6 +68,7 @@ func.func @main(%x: !weft.tensor<[m, k], f16> {weft.name = "x"}, %w: !weft.tenso
 MODELS = {
     "product": (PRODUCT, "80", ((19, 21, 13), (16, 32, 8), (5, 19, 67), (20, 72, 72), (40, 72, 72), (40, 27, 67), (40, 107, 67), (130, 72, 72), (130, 27, 67), (130, 107, 67))),
     "groups": (PRODUCT, "90a", ((130, 72, 72), (130, 27, 67), (260, 72, 72), (260, 107, 67), (520, 72, 144), (520, 27, 131))),
+    "bytes": (BYTES, "80", ((5, 35, 67), (5, 288, 64), (20, 144, 72), (40, 144, 72), (40, 27, 67), (130, 144, 72), (130, 107, 67))),
     "lines": (LINES, "80", ((5, 37), (8, 64), (3, 300), (3, 301), (9, 4))),
     "sums": (SUMS, "80", ((3, 7, 5), (3, 7, 130), (7, 7, 131), (16, 8, 32), (20, 40, 72), (40, 19, 66), (40, 36, 12), (68, 19, 66), (68, 36, 12))),
     "shared": (SHARED, "80", ((3, 5000, 16), (3, 4100, 17), (3, 70000, 16))),

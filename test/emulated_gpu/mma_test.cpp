@@ -21,6 +21,9 @@ struct shape_of {
   std::string type, sum;
   int k;
   bool is_brain = false;
+  std::string other = {}; ///< the type of B, where it is not that of A
+
+  std::string second() const { return other.empty() ? type : other; }
 };
 
 /// Loads fragments as they lie, multiplies, and stores the sums as they lie.
@@ -50,21 +53,22 @@ std::string product(const shape_of &s, int a_registers, int b_registers) {
   for (int i = 0; i < 4; ++i)
     body += "mov.b32 " + t + std::to_string(i) + ", 0;\n";
   body += "mma.sync.aligned.m16n8k" + std::to_string(s.k) + ".row.col." + s.sum + "." + s.type +
-          "." + s.type + "." + s.sum + " " + d + ", " + a + ", " + b + ", " + d + ";\n";
+          "." + s.second() + "." + s.sum + " " + d + ", " + a + ", " + b + ", " + d + ";\n";
   for (int i = 0; i < 4; ++i)
     body += "st.global.b32 [%rd3+" + std::to_string(4 * i) + "], " + t + std::to_string(i) + ";\n";
   return kernel(body, 3);
 }
 
-template <class E, class D> void check(const shape_of &s) {
+template <class E, class D, class F = E> void check(const shape_of &s) {
   const int per = 4 / int(sizeof(E)), k = s.k;
   const int a_registers = 16 * k / 32 / per, b_registers = 8 * k / 32 / per;
   std::vector<int> a(size_t(16 * k)), b(size_t(8 * k));
   for (size_t i = 0; i < a.size(); ++i)
-    a[i] = int(i * 7 % 11) - 5;
+    a[i] = E(-1) < E(0) || sizeof(E) > 1 ? int(i * 7 % 11) - 5 : int(i * 7 % 256);
   for (size_t i = 0; i < b.size(); ++i)
-    b[i] = int(i * 5 % 13) - 6;
-  buffer<E> fa(a.size()), fb(b.size());
+    b[i] = F(-1) < F(0) || sizeof(F) > 1 ? int(i * 5 % 13) - 6 : int(i * 5 % 256);
+  buffer<E> fa(a.size());
+  buffer<F> fb(b.size());
   buffer<D> sums(128);
   for (int lane = 0; lane < 32; ++lane) {
     int t = lane % 4, g = lane / 4;
@@ -76,11 +80,11 @@ template <class E, class D> void check(const shape_of &s) {
     for (int v = 0; v < b_registers * per; ++v) {
       int at = t * 8 * per + g + v % per * 8 + v / per * 32 * per;
       fb.data[size_t(lane * b_registers * per + v)] =
-          element_of<E>(b[size_t(at % 8 * k + at / 8)], s.is_brain);
+          element_of<F>(b[size_t(at % 8 * k + at / 8)], s.is_brain);
     }
   }
   gpu device;
-  INFO(s.type << " k" << k);
+  INFO(s.type << " by " << s.second() << " k" << k);
   REQUIRE(device.run(product(s, a_registers, b_registers), {fa, fb, sums}) == "");
   for (int lane = 0; lane < 32; ++lane)
     for (int v = 0; v < 4; ++v) {
@@ -103,6 +107,9 @@ TEST_CASE("fragments of every type lie as NVIDIA's layouts say") {
   check<float, float>({"tf32", "f32", 4});
   check<int8_t, int32_t>({"s8", "s32", 32});
   check<int8_t, int32_t>({"s8", "s32", 16});
+  check<uint8_t, int32_t>({"u8", "s32", 32});
+  check<uint8_t, int32_t, int8_t>({"u8", "s32", 32, false, "s8"});
+  check<int8_t, int32_t, uint8_t>({"s8", "s32", 32, false, "u8"});
 }
 
 TEST_CASE("shapes and types that do not exist are refused") {

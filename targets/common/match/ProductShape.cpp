@@ -33,13 +33,20 @@ static std::optional<ProductShape::Factors> pointsOf(ArrayRef<Access> accesses) 
   return factors;
 }
 
-Match<ProductShape> ProductShape::match(func::FuncOp spec) {
+static bool multipliesFloats(ContractOp op) {
+  return op.getAccumulate().isF32() &&
+         isFloat(cast<SymTensorType>(op.getLhs().getType()).getElementType());
+}
+static bool multipliesBytes(ContractOp op) {
+  return op.getAccumulate().isInteger(32) && isByte(op.getLhs()) && isByte(op.getRhs());
+}
+
+Match<ProductShape> ProductShape::match(func::FuncOp spec, bool alsoBytes) {
   Match<ContractOp> root = onlyRoot<ContractOp>(spec, kNoProduct);
   if (!root)
     return root.decline();
   ContractOp op = *root;
-  if (!op.getAccumulate().isF32() ||
-      !isFloat(cast<SymTensorType>(op.getLhs().getType()).getElementType()))
+  if (!multipliesFloats(op) && !(alsoBytes && multipliesBytes(op)))
     return Decline::otherKind("the product is not of floats summed in f32");
   if (Decline why = unlessResultsHave(cast<SymTensorType>(op.getResult().getType()), spec))
     return why;

@@ -7,7 +7,7 @@
 
 namespace weft {
 
-/// out[o.., m, n] = epilogue(sum over k of A[o.., m, k] * B[o.., k, n]), summed in f32 of floats, with everything symbolic; dimensions may lie in any
+/// out[o.., m, n] = epilogue(sum over k of A[o.., m, k] * B[o.., k, n]), summed in f32 of floats, or in i32 of bytes, with everything symbolic; dimensions may lie in any
 /// order but for n, which is the result's last, and each outer factor o may be absent from one side.
 struct ProductShape {
   /// Which factor each dimension of a tensor follows, but for dimensions of 1 behind them.
@@ -26,7 +26,7 @@ struct ProductShape {
                                         IndexValue m, IndexValue n, IndexValue k) const;
 
   /// The kernel's only root is such a product, and its results have the product's dimensions.
-  static Match<ProductShape> match(mlir::func::FuncOp spec);
+  static Match<ProductShape> match(mlir::func::FuncOp spec, bool alsoBytes = false);
 };
 
 } // namespace weft

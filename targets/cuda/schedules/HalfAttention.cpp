@@ -20,8 +20,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cuda/AttentionBlock.h"
+#include "targets/cuda/FragmentTile.h"
 #include "targets/cuda/GroupProduct.h"
-#include "targets/cuda/HalfTile.h"
 
 using namespace mlir;
 
@@ -57,10 +57,10 @@ Places placesOf(const AttentionShape &s, bool isBelow) {
   AttentionTile tile = tileOf(s, isBelow);
   AttentionBlock::Sources sources = AttentionBlock::sourcesOf(s, tile);
   Places places;
-  places.keys = HalfTile::bytes(sources.queries);
-  places.values = places.keys + HalfTile::bytes(sources.keys);
+  places.keys = FragmentTile::bytes(sources.queries);
+  places.values = places.keys + FragmentTile::bytes(sources.keys);
   places.sums = 4 * tile.rows * tile.sumColumns();
-  places.numbers = std::max(places.values + HalfTile::bytes(sources.values),
+  places.numbers = std::max(places.values + FragmentTile::bytes(sources.values),
                             places.sums * (isBelow ? 1 : kWarps));
   places.flag = places.numbers + (isBelow ? 0 : 2 * kNumberBytes);
   places.all = places.flag + 16;
@@ -73,7 +73,7 @@ public:
   HalfEmitter(SimtKernel &k, const AttentionShape &s, bool isBelow, Value shared)
       : k(k), b(k.b), s(s), isBelow(isBelow), tile(tileOf(s, isBelow)),
         places(placesOf(s, isBelow)),
-        block(k, s, tile, /*isRaw=*/true, k.sharedPlace(shared, constantI64(b, places.flag))),
+        block(k, s, tile, TileElements::Halves, k.sharedPlace(shared, constantI64(b, places.flag))),
         shared(shared), heldKeys(isBelow ? tile.keys : tile.keys / kWarps), run(runOf(s)),
         queries(k, shared, 0, block.queries), keys(k, shared, places.keys, block.keys, run),
         values(k, shared, places.values, block.values, run),
@@ -125,7 +125,7 @@ private:
   }
 
   /// A group of copies.
-  void fill(const TileSource &source, const HalfTile &into, Value line, Value step) {
+  void fill(const TileSource &source, const FragmentTile &into, Value line, Value step) {
     block.fill(source, line, step, into.target());
     k.endCopies();
   }
@@ -218,7 +218,7 @@ private:
   }
 
   /// [together] Steps of 16, of the warp's 16 rows.
-  GroupStep stepOf(ArrayRef<Value> left, const HalfTile &right, int64_t step) {
+  GroupStep stepOf(ArrayRef<Value> left, const FragmentTile &right, int64_t step) {
     return {{SmallVector<Value>(left)}, right.described(step)};
   }
 
@@ -226,17 +226,17 @@ private:
     if (isTogether) {
       SmallVector<GroupStep> steps;
       for (int64_t step = 0; step < tile.depth; step += kMatrixSteps)
-        steps.push_back(
-            stepOf(queries.fragments(warpRow, constantI64(b, step), HalfTile::Left), keys, step));
+        steps.push_back(stepOf(queries.fragments(warpRow, constantI64(b, step), FragmentTile::Left),
+                               keys, step));
       sums = multiplyAddGroup(k, elementOf(block.queries), steps, !block.keys.isDeepLast, sums);
       return;
     }
     for (int64_t step = 0; step < tile.depth; step += kMatrixSteps) {
       Value first = constantI64(b, step);
-      SmallVector<Value> left = queries.fragments(warpRow, first, HalfTile::Left);
+      SmallVector<Value> left = queries.fragments(warpRow, first, FragmentTile::Left);
       for (int64_t j = 0; j < heldKeys / kMatrix; j += 2) {
         SmallVector<Value> right =
-            keys.fragments(plus(warpKey, j * kMatrix), first, HalfTile::Right);
+            keys.fragments(plus(warpKey, j * kMatrix), first, FragmentTile::Right);
         for (int64_t half = 0; half < 2; ++half)
           multiplyAdd(k, elementOf(block.queries), left, ArrayRef(right).slice(size_t(2 * half), 2),
                       MutableArrayRef(sums).slice(size_t(j + half) * 4, 4));
@@ -312,7 +312,7 @@ private:
       }
       for (int64_t j = 0; j < tile.columns / kMatrix; j += 2) {
         SmallVector<Value> right = values.fragments(
-            constantI64(b, j * kMatrix), plus(warpKey, i * kMatrixSteps), HalfTile::Right);
+            constantI64(b, j * kMatrix), plus(warpKey, i * kMatrixSteps), FragmentTile::Right);
         for (int64_t half = 0; half < 2; ++half)
           multiplyAdd(k, type, left, ArrayRef(right).slice(size_t(2 * half), 2),
                       sums.slice(size_t(j + half) * 4, 4));
@@ -404,7 +404,7 @@ private:
   AttentionBlock block;
   Value shared;
   int64_t heldKeys, run; ///< of a warp, of a tile; and neighbours of a thread
-  HalfTile queries, keys, values;
+  FragmentTile queries, keys, values;
   bool isTogether;              ///< the warps multiply all of a tile
   Value warp, warpRow, warpKey; ///< its number, and its first row and key of the tile
   Value group, pair;            ///< the thread's row and pair of columns of a matrix of sums

@@ -79,7 +79,7 @@ class RealEmitter {
 public:
   RealEmitter(SimtKernel &k, const AttentionShape &s, int64_t held, Value shared)
       : k(k), b(k.b), s(s), held(held), tile(tileOf(s, held)), places(placesOf(s, held)),
-        block(k, s, tile, /*isRaw=*/false, k.sharedPlace(shared, constantI64(b, places.flag))),
+        block(k, s, tile, TileElements::Reals, k.sharedPlace(shared, constantI64(b, places.flag))),
         shared(shared), width(tile.columns > TileWriter::kColumns ? 4 : 2),
         parts(llvm::divideCeil(tile.columns, kInGroup * width)) {
     Value inGroup = constantI64(b, kInGroup);

@@ -54,7 +54,8 @@ class RealEmitter {
 public:
   RealEmitter(SimtKernel &k, const TiledProduct &p, const ThreadTile &own, Value shared, Value flag)
       : k(k), b(k.b), held(own.held), hasParts(own.hasParts), tile(own.block(k.machine)),
-        stages(own.stages(k.machine)), block(k, p, tile, /*isRaw=*/false, flag), shared(shared) {
+        stages(own.stages(k.machine)), block(k, p, tile, TileElements::Reals, flag),
+        shared(shared) {
     part = b.create<arith::DivUIOp>(k.inBlock, constantI64(b, SimtMachine::kWarp));
     Value thread = hasParts ? k.lane() : k.inBlock;
     firstStep = hasParts ? k.mul(part, constantI64(b, kDepth)) : constantI64(b, 0);
@@ -193,7 +194,10 @@ public:
   int64_t threads() const override { return kTileThreads; }
 
   Decline decline(func::FuncOp spec, const SimtMachine &) const override {
-    return TiledProduct::match(spec).decline();
+    Match<TiledProduct::Owned> p = TiledProduct::match(spec);
+    if (!p)
+      return p.decline();
+    return (*p)->hasBytes() ? Decline::otherKind("bytes are multiplied") : Decline{};
   }
 
   Launch launch(func::FuncOp spec, const SimtMachine &machine) const override {

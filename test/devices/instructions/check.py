@@ -23,6 +23,8 @@ func.func @main(%x: !weft.tensor<[m, 64], f16> {weft.name = "x"}, %y: !weft.tens
   return %1, %2 : !weft.tensor<[m, n], f16>, !weft.tensor<[m, 64], f16>
 }
 """
+# Programs that came after the H200 answered.
+NOT_ASKED = {"mma.m16n8k32.u8.s8", "mma.m16n8k32.s8.u8"}
 # What moves, decides, addresses and waits, and sums of integers that addresses take.
 OTHER = re.compile(r"(ld|st|mov|cvta|bra|ret|bar|selp|and|or|xor|not|setp|add|sub|cp|mad\.lo\.u|mul\.lo\.u|cvt\.[us]\d+\.[us]\d+|cvt\.[us]\d+\.pred)\b")
 
@@ -67,7 +69,8 @@ def main(weft, run_ptx, work):
             wrong.append(f"{options}: {len(same)} lines of {count}: {same[:5]}")
     real = dict(line.split() for line in pathlib.Path(__file__).with_name("h200.txt").read_text(encoding="utf-8").splitlines())
     emulated = programs.digests(work)
-    wrong += [f"{name} gives other bits than an H200, or has no line" for name in {*real, *emulated} if real.get(name) != emulated.get(name)]
+    wrong += [f"{name} gives other bits than an H200, or has no line" for name in {*real, *emulated} - NOT_ASKED if real.get(name) != emulated.get(name)]
+    wrong += [f"{name} has a line of an H200's, or no program" for name in NOT_ASKED if name in real or name not in emulated]
     for name, at in (("fma.rn.f32", 8), ("tanh.approx.f32", 2), ("ldmatrix.x4", 0)):
         file = work / f"{name}.out"
         data = bytearray(file.read_bytes())

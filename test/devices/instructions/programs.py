@@ -163,8 +163,8 @@ def matrices():
             yield matrix(f"mma.m16n8k{depth}.{name}.special", text, counts, special_pair(special))
     yield matrix("mma.m16n8k16.f16.sums.f16", "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", (4, 2, 2), pair_of(half_of))
     yield matrix("mma.m16n8k8.tf32", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", (4, 2, 4), whole_single)
-    for kind in ("s8", "u8"):
-        yield matrix(f"mma.m16n8k32.{kind}", f"mma.sync.aligned.m16n8k32.row.col.s32.{kind}.{kind}.s32", (4, 2, 4), four_bytes)
+    for name, kinds in (("s8", "s8.s8"), ("u8", "u8.u8"), ("u8.s8", "u8.s8"), ("s8.u8", "s8.u8")):
+        yield matrix(f"mma.m16n8k32.{name}", f"mma.sync.aligned.m16n8k32.row.col.s32.{kinds}.s32", (4, 2, 4), four_bytes)
     for name in ("", ".trans"):
         text = ("mov.u32 %r33, tile; shl.b32 %r34, %r30, 4; add.s32 %r33, %r33, %r34; st.shared.b64 [%r33], {0}; st.shared.b64 [%r33+8], {1}; bar.sync 0; "
                 f"ldmatrix.sync.aligned.m8n8.x4{name}.shared.b16 {{ {{o0}}, {{o1}}, {{o2}}, {{o3}} }}, [%r33];")

@@ -15,13 +15,13 @@ inline const char *const kOrders[] = {"seed=7,blocks=random,lazy", "seed=8,block
                                       "seed=9,blocks=random"};
 
 /// The program that `text` says does not differ from the evaluator by more than this at any of these sizes: each in every order where
-/// WEFT_TEST_ORDERS is set, else one after the other in the next.
+/// WEFT_TEST_ORDERS is set, else one after the other in the next. Integers of inputs are below `limit`.
 inline void agreeInOrders(Program &program, const std::string &text,
-                          const std::vector<Sizes> &calls, double most) {
+                          const std::vector<Sizes> &calls, double most, int64_t limit = 8) {
   std::vector<std::vector<Tensor>> inputs;
   std::vector<std::vector<RefTensor>> expected;
   for (const Sizes &sizes : calls) {
-    inputs.push_back(program.generate(sizes, 1));
+    inputs.push_back(program.generate(sizes, 1, limit));
     expected.push_back(program.evaluate(inputs.back()));
   }
   bool isEach = getenv("WEFT_TEST_ORDERS");

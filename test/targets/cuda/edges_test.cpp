@@ -32,7 +32,7 @@ std::string product(const std::string &element, const std::string &lhs, const st
 }
 
 void agree(const std::string &text, std::initializer_list<std::array<int64_t, 3>> all,
-           double tolerance, const std::string &schedule = "") {
+           double tolerance, const std::string &schedule = "", int64_t limit = 8) {
   Program compiled(text, targetsToTry({"x86:host"}).front());
   INFO(compiled.error() << text);
   REQUIRE(compiled.error().empty());
@@ -40,8 +40,36 @@ void agree(const std::string &text, std::initializer_list<std::array<int64_t, 3>
   std::vector<Sizes> calls;
   for (auto [m, n, k] : all)
     calls.push_back({{"m", m}, {"n", n}, {"k", k}});
-  agreeInOrders(compiled, text, calls, tolerance);
+  agreeInOrders(compiled, text, calls, tolerance, limit);
 }
+
+/// Of bytes; the left ones as they lie, or computed on the way.
+std::string byteProduct(const std::string &x, const std::string &y, bool isComputed,
+                        const std::string &rule) {
+  std::string z = tensor("m, n", "i32"), body;
+  if (isComputed)
+    body = "  %a = weft.add %x, %x : (" + x + ", " + x + ") -> " + x + "\n";
+  body += "  %p = weft.contract \"" + rule + " -> m n\" " + (isComputed ? "%a" : "%x") +
+          ", %y accumulate i32 : (" + x + ", " + y + ") -> " + z + "\n  %z = weft.sub %p, %p2 : (" +
+          z + ", " + tensor("n", "i32") + ") -> " + z + "\n";
+  return "func.func @main(%x: " + x + ", %y: " + y + ", %p2: " + tensor("n", "i32") + ") -> " + z +
+         " attributes {weft.symbols = #weft.symbols<m, n, k>} {\n" + body + "  return %z : " + z +
+         "\n}\n";
+}
+
+/// By a constant of k rows.
+std::string byteWeights(int64_t k, int64_t n) {
+  std::string w = tensor(std::to_string(k) + ", " + std::to_string(n), "i8"),
+              x = tensor("m, " + std::to_string(k), "ui8"),
+              z = tensor("m, " + std::to_string(n), "i32");
+  return "func.func @main(%x: " + x + ") -> " + z +
+         " attributes {weft.symbols = #weft.symbols<m>} {\n  %w = weft.constant " +
+         bytesText({k, n}, "i8") + " -> " + w +
+         "\n  %z = weft.contract \"m k, k n -> m n\" %x, %w accumulate i32 : (" + x + ", " + w +
+         ") -> " + z + "\n  return %z : " + z + "\n}\n";
+}
+
+constexpr int64_t kAnyByte = 256;
 
 } // namespace
 
@@ -74,6 +102,39 @@ TEST_CASE("products agree with the evaluator where blocks share the steps of few
     for (const char *rhs : {"k, n", "n, k"})
       agree(product(element, "m, k", rhs),
             {{1, 40, 600}, {17, 72, 515}, {40, 24, 1030}, {70, 65, 520}, {390, 20, 1030}}, 1e-4);
+}
+
+TEST_CASE("products agree in every bit where they are of bytes, with signs or without") {
+  const char *const kinds[] = {"ui8", "i8"}, *const lefts[] = {"m, k", "k, m"},
+                    *const rights[] = {"n, k", "k, n"};
+  for (int pair = 0; pair < 4; ++pair) { // of kinds, and of orders
+    int right = pair % 2, isMixed = pair / 2, left = right ^ isMixed;
+    std::string lhs = lefts[left], rhs = rights[right];
+    std::string text = byteProduct(tensor(lhs, kinds[right]), tensor(rhs, kinds[right != isMixed]),
+                                   left != right, lhs.erase(1, 1) + ", " + rhs.erase(1, 1));
+    agree(text,
+          {{0, 3, 5},
+           {5, 0, 3},
+           {3, 5, 0},
+           {1, 1, 1},
+           {16, 64, 64},
+           {17, 65, 65},
+           {15, 16, 256},
+           {33, 40, 272},
+           {64, 24, 400},
+           {129, 72, 80},
+           {390, 20, 40},
+           {40, 24, 1030},
+           {17, 64, 1040}},
+          0, "product", kAnyByte);
+  }
+}
+
+TEST_CASE("products agree in every bit where weights of bytes lie column by column") {
+  for (auto [k, n] : {std::pair(48, 24), std::pair(40, 10), std::pair(304, 16), std::pair(200, 70),
+                      std::pair(1040, 8)})
+    agree(byteWeights(k, n), {{0, 0, 0}, {1, 0, 0}, {16, 0, 0}, {33, 0, 0}, {260, 0, 0}}, 0,
+          "product", kAnyByte);
 }
 
 TEST_CASE("elements and lines agree with the evaluator where chunks are whole, ragged or empty") {
@@ -138,4 +199,10 @@ TEST_CASE("filters whose columns lie side by side agree, whatever their number")
   for (bool isWide : {false, true})
     for (int64_t filters : {1, 5, 24, 32, 40})
       agree(convolution(filters, 3, isWide), {{1, 1, 1}, {5, 7, 2}}, isWide ? 0.1 : 0, "loop");
+}
+
+TEST_CASE("products agree in every bit where they are those of images of bytes") {
+  for (auto [filters, channels] : {std::pair(8, 16), std::pair(40, 32), std::pair(70, 5)})
+    agree(convolution(filters, channels, false), {{1, 1, 1}, {5, 7, 2}, {9, 16, 1}, {20, 20, 1}}, 0,
+          "product", kAnyByte);
 }

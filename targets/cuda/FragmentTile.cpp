@@ -1,11 +1,11 @@
-//===- HalfTile.cpp -------------------------------------------------------------------------------===//
+//===- FragmentTile.cpp -------------------------------------------------------------------------------===//
 //
 //   chunk of a line: its piece, its line there, its place among eight              [place]
 //     stored, or copied, to it
 //     read from it: four matrices of fragments by one instruction                  [fragments]
 //     or by units that are told where all of them lie                              [described]
 
-#include "targets/cuda/HalfTile.h"
+#include "targets/cuda/FragmentTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -13,31 +13,37 @@ using namespace mlir;
 
 namespace weft {
 
-static constexpr int64_t kChunk = 8, kChunkBytes = 16;
+static constexpr int64_t kChunkBytes = 16;
+
+static Type elementOf(const TileSource &source) {
+  return cast<SymTensorType>(source.value.getType()).getElementType();
+}
+/// Elements of a chunk.
+static int64_t chunkOf(Type element) { return kChunkBytes * 8 / elementBits(element); }
 
 /// Chunks of a line in shared memory: a power of two, so that exchanging them stays inside.
 static int64_t chunksPerLine(const TileSource &source) {
   int64_t elements = source.isDeepLast ? source.depth : source.size;
-  return int64_t(llvm::PowerOf2Ceil(uint64_t(elements / kChunk)));
+  return int64_t(llvm::PowerOf2Ceil(uint64_t(elements / chunkOf(elementOf(source)))));
 }
 
-int64_t HalfTile::bytes(const TileSource &source) {
+int64_t FragmentTile::bytes(const TileSource &source) {
   return (source.isDeepLast ? source.size : source.depth) * chunksPerLine(source) * kChunkBytes;
 }
 
-HalfTile::HalfTile(SimtKernel &k, Value shared, int64_t begin, const TileSource &source,
-                   int64_t run)
+FragmentTile::FragmentTile(SimtKernel &k, Value shared, int64_t begin, const TileSource &source,
+                           int64_t run)
     : k(k), shared(shared), begin(begin), perLine(chunksPerLine(source)),
       lines(source.isDeepLast ? source.size : source.depth), run(run),
-      isDeepLast(source.isDeepLast),
-      element(cast<SymTensorType>(source.value.getType()).getElementType()) {
+      isDeepLast(source.isDeepLast), element(elementOf(source)), perChunk(chunkOf(element)) {
+  assert((isDeepLast || perChunk == kMatrix) && "only matrices of 16 bits are turned");
   Value lane = k.lane(), eight = constantI64(k.b, kMatrix);
   matrix = k.b.create<arith::DivUIOp>(lane, eight);
   line = k.b.create<arith::RemUIOp>(lane, eight);
 }
 
 /// [place] Where a chunk of a line lies. Lines of fewer than 8 chunks share the 128 bytes that all banks have.
-Value HalfTile::placeOf(Value line, Value chunk) const {
+Value FragmentTile::placeOf(Value line, Value chunk) const {
   ImplicitLocOpBuilder &b = k.b;
   int64_t together = std::max<int64_t>(1, kMatrix / perLine), places = std::min(perLine, kMatrix);
   Value turn = b.create<arith::AndIOp>(b.create<arith::DivUIOp>(line, constantI64(b, together)),
@@ -53,7 +59,7 @@ Value HalfTile::placeOf(Value line, Value chunk) const {
 }
 
 /// Where a line of shared memory stands among those that fragments are made of.
-Value HalfTile::ordered(Value line) const {
+Value FragmentTile::ordered(Value line) const {
   if (run == 2)
     return line;
   ImplicitLocOpBuilder &b = k.b;
@@ -68,16 +74,16 @@ Value HalfTile::ordered(Value line) const {
 }
 
 /// Of the chunk whose first element has this line and step.
-Value HalfTile::chunkPlace(Value line, Value step) const {
+Value FragmentTile::chunkPlace(Value line, Value step) const {
   ImplicitLocOpBuilder &b = k.b;
   auto chunkAt = [&](Value number) -> Value {
-    return b.create<arith::DivUIOp>(number, constantI64(b, kChunk));
+    return b.create<arith::DivUIOp>(number, constantI64(b, perChunk));
   };
   return isDeepLast ? placeOf(ordered(line), chunkAt(step)) : placeOf(ordered(step), chunkAt(line));
 }
 
-TileTarget HalfTile::target() const {
-  HalfTile tile = *this;
+TileTarget FragmentTile::target() const {
+  FragmentTile tile = *this;
   return {[tile](Value line, Value step, Value chunk) {
             ImplicitLocOpBuilder &b = tile.k.b;
             Value words = b.create<LLVM::BitcastOp>(VectorType::get({4}, b.getI32Type()), chunk);
@@ -89,10 +95,12 @@ TileTarget HalfTile::target() const {
 }
 
 /// [fragments]
-SmallVector<Value> HalfTile::fragments(Value at, Value step, Side side) const {
+SmallVector<Value> FragmentTile::fragments(Value at, Value step, Side side) const {
   ImplicitLocOpBuilder &b = k.b;
   Value eight = constantI64(b, kMatrix);
-  auto chunkAt = [&](Value number) -> Value { return b.create<arith::DivUIOp>(number, eight); };
+  auto chunkAt = [&](Value number) -> Value {
+    return b.create<arith::DivUIOp>(number, constantI64(b, perChunk));
+  };
   Value low = b.create<arith::AndIOp>(matrix, constantI64(b, 1)),
         high = b.create<arith::DivUIOp>(matrix, constantI64(b, 2));
   Value along = side == Left ? low : high, later = side == Left ? high : low;
@@ -108,16 +116,16 @@ SmallVector<Value> HalfTile::fragments(Value at, Value step, Side side) const {
   SmallVector<Value> words;
   for (int64_t i = 0; i < 4; ++i) {
     Value word = b.create<LLVM::ExtractValueOp>(all, i);
-    words.push_back(element.isBF16()
-                        ? word
-                        : b.create<LLVM::BitcastOp>(VectorType::get({2}, b.getF16Type()), word));
+    words.push_back(element.isF16()
+                        ? b.create<LLVM::BitcastOp>(VectorType::get({2}, b.getF16Type()), word)
+                        : word);
   }
   return words;
 }
 
 /// [described] Bits of a descriptor: from 0 on the address, from 16 on how far pieces of a line are apart, from 32 on how far 8 lines are, all in units of 16 bytes;
 /// from 62 on the swizzle.
-Value HalfTile::described(int64_t step) const {
+Value FragmentTile::described(int64_t step) const {
   ImplicitLocOpBuilder &b = k.b;
   int64_t inPiece = std::min(perLine, kMatrix), pieceBytes = lines * kMatrix * kChunkBytes;
   bool hasPieces = perLine > kMatrix;
@@ -127,9 +135,10 @@ Value HalfTile::described(int64_t step) const {
            apart = uint64_t(kMatrix * inPiece),
            pieces = hasPieces ? uint64_t(pieceBytes / kChunkBytes) : 1;
   assert(perLine > 1 && run == 2 && "lies otherwise");
-  constexpr int64_t inPieceSteps = kMatrix * kChunk;
-  int64_t distance = !isDeepLast ? step * inPiece * kChunkBytes
-                                 : step / inPieceSteps * pieceBytes + step % inPieceSteps * 2;
+  int64_t inPieceSteps = kMatrix * perChunk, stepBytes = kChunkBytes / perChunk;
+  int64_t distance = !isDeepLast
+                         ? step * inPiece * kChunkBytes
+                         : step / inPieceSteps * pieceBytes + step % inPieceSteps * stepBytes;
   Value place = k.sharedPlace(shared, constantI64(b, begin + distance));
   Value address = b.create<LLVM::PtrToIntOp>(b.getI64Type(), place);
   return b.create<arith::OrIOp>(
@@ -137,18 +146,33 @@ Value HalfTile::described(int64_t step) const {
       constantI64(b, int64_t(swizzle << 62 | apart << 32 | pieces << 16)));
 }
 
-void multiplyAdd(SimtKernel &k, Type element, ArrayRef<Value> left, ArrayRef<Value> right,
-                 MutableArrayRef<Value> sums) {
+static void multiplyAddBy(SimtKernel &k, StringRef intrinsic, ArrayRef<Value> left,
+                          ArrayRef<Value> right, MutableArrayRef<Value> sums) {
   SmallVector<Value> arguments(left);
   llvm::append_range(arguments, right);
   llvm::append_range(arguments, sums);
-  Type f32 = k.b.getF32Type();
+  SmallVector<Type> types(4, sums.front().getType());
   Value all =
-      k.call(element.isBF16() ? "llvm.nvvm.mma.m16n8k16.row.col.bf16"
-                              : "llvm.nvvm.mma.m16n8k16.row.col.f32.f32",
-             LLVM::LLVMStructType::getLiteral(k.b.getContext(), {f32, f32, f32, f32}), arguments);
+      k.call(intrinsic, LLVM::LLVMStructType::getLiteral(k.b.getContext(), types), arguments);
   for (int64_t i = 0; i < 4; ++i)
     sums[size_t(i)] = k.b.create<LLVM::ExtractValueOp>(all, i);
+}
+
+void multiplyAdd(SimtKernel &k, Type element, ArrayRef<Value> left, ArrayRef<Value> right,
+                 MutableArrayRef<Value> sums) {
+  multiplyAddBy(k,
+                element.isBF16() ? "llvm.nvvm.mma.m16n8k16.row.col.bf16"
+                                 : "llvm.nvvm.mma.m16n8k16.row.col.f32.f32",
+                left, right, sums);
+}
+
+void multiplyAddBytes(SimtKernel &k, Type leftElement, Type rightElement, ArrayRef<Value> left,
+                      ArrayRef<Value> right, MutableArrayRef<Value> sums) {
+  auto name = [](Type element) -> std::string { return isUnsigned(element) ? ".u8" : ".s8"; };
+  std::string kinds = name(leftElement);
+  if (name(rightElement) != kinds)
+    kinds += name(rightElement);
+  multiplyAddBy(k, "llvm.nvvm.mma.m16n8k32.row.col" + kinds, left, right, sums);
 }
 
 Value packHalves(SimtKernel &k, Type element, Value low, Value high) {
