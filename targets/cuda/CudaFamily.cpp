@@ -28,8 +28,8 @@ const std::vector<SimtMachine> &machines() {
 
 llvm::ArrayRef<const SimtSchedule *> simtSchedules() {
   static const SimtSchedule *const all[] = {
-      simtAttention(), simtTiles(),      simtRealTiles(), simtReductions(), simtLines(),
-      simtScans(),     simtSelections(), simtUnits(),     simtTurns(),      simtPoints()};
+      simtAttention(),  simtTiles(),    simtRealTiles(), simtReductions(), simtLines(), simtScans(),
+      simtSelections(), simtScatters(), simtUnits(),     simtTurns(),      simtPoints()};
   return all;
 }
 

@@ -116,6 +116,8 @@ const SimtSchedule *simtReductions();
 const SimtSchedule *simtUnits();
 /// A warp or a block for each line whose elements are combined with all before them.
 const SimtSchedule *simtScans();
+/// A thread for some rows of what updates are written to.
+const SimtSchedule *simtScatters();
 /// A warp or a block for each line of which a few elements are selected.
 const SimtSchedule *simtSelections();
 /// A block for each tile of what is read in one order and written in another.

@@ -175,6 +175,40 @@ TEST_CASE("what lies in another order agrees where tiles are whole, ragged or em
 
 namespace {
 
+/// Positions from -3 on, which are counted from the end; those outside are left out. %x is [m, n]; `kind` is all that stands before it.
+std::string scatter(const std::string &kind, const std::string &element,
+                    const std::string &positions, const std::string &updates,
+                    const std::string &behind = "") {
+  std::string x = tensor("m, n", element), i = tensor(positions, "i64"),
+              u = tensor(updates, element);
+  return "func.func @main(%x: " + x + ", %i: " + i + ", %u: " + u + ") -> " + x +
+         " attributes {weft.symbols = #weft.symbols<m, n, k>} {\n  %c = weft.fill 3 : i64 -> <[], "
+         "i64>\n  %j = weft.sub %i, %c : (" +
+         i + ", !weft.tensor<[], i64>) -> " + i + "\n  %z = weft." + kind + " %x, %j, %u" + behind +
+         " outside clamped : (" + x + ", " + i + ", " + u + ") -> " + x + "\n  return %z : " + x +
+         "\n}\n";
+}
+
+} // namespace
+
+TEST_CASE("updates of an element are in the order of their positions, whoever has the element") {
+  auto all = {
+      std::array<int64_t, 3>{0, 4, 3},   {4, 0, 3},   {4, 3, 0},   {1, 1, 1},    {9, 33, 40},
+      std::array<int64_t, 3>{40, 3, 70}, {64, 64, 5}, {200, 1, 9}, {2, 1200, 9}, {30, 40, 200}};
+  constexpr int64_t limit = 50;
+  for (const char *element : {"f32", "i32"})
+    for (const char *kind : {"set", "add"}) {
+      std::string nd = std::string("scatter_nd ") + kind,
+                  single = std::string("scatter_elements ") + kind;
+      agree(scatter(nd, element, "k, 1", "k, n"), all, 1e-5, "scatter", limit);
+      agree(scatter(nd, element, "k, 2", "k"), all, 1e-5, "scatter", limit);
+      agree(scatter(single, element, "k, 3", "k, 3", " axis 0"), all, 1e-5, "scatter", limit);
+      agree(scatter(single, element, "2, k", "2, k", " axis 1"), all, 1e-5, "scatter", limit);
+    }
+}
+
+namespace {
+
 /// A convolution of bytes, channels last; of f32, where the filter is widened in the kernel.
 std::string convolution(int64_t filters, int64_t channels, bool isWide) {
   std::string o = std::to_string(filters), c = std::to_string(channels);
