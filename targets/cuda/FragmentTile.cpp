@@ -86,7 +86,8 @@ TileTarget FragmentTile::target() const {
   FragmentTile tile = *this;
   return {[tile](Value line, Value step, Value chunk) {
             ImplicitLocOpBuilder &b = tile.k.b;
-            Value words = b.create<LLVM::BitcastOp>(VectorType::get({4}, b.getI32Type()), chunk);
+            Type four = VectorType::get({4}, b.getI32Type());
+            Value words = chunk.getType() == four ? chunk : b.create<LLVM::BitcastOp>(four, chunk);
             tile.k.storeShared(words, tile.shared, tile.chunkPlace(line, step));
           },
           [tile](Value line, Value step) {

@@ -9,6 +9,7 @@
 
 #include "targets/cuda/TileMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cuda/Stream.h"
 
 using namespace mlir;
@@ -78,6 +79,27 @@ Value TileReader::both(Value a, Value c) {
   return builder.create<arith::AndIOp>(a, c);
 }
 
+/// Bytes as words, whose lowest are the first: vectors of bytes LLVM would store word by word.
+Value TileReader::asWords(Value elements) {
+  if (!raw || !raw.isInteger(8))
+    return elements;
+  constexpr int64_t perWord = 4;
+  Type word = builder.getI32Type();
+  SmallVector<Value> words;
+  for (int64_t i = 0; i < lanes; ++i) {
+    Value byte =
+        builder.create<arith::ExtUIOp>(word, builder.create<vector::ExtractOp>(elements, i));
+    if (i % perWord == 0) {
+      words.push_back(byte);
+      continue;
+    }
+    Value far = builder.create<arith::ConstantOp>(builder.getI32IntegerAttr(8 * (i % perWord)));
+    words.back() =
+        builder.create<arith::OrIOp>(words.back(), builder.create<arith::ShLIOp>(byte, far));
+  }
+  return builder.create<vector::FromElementsOp>(VectorType::get({lanes / perWord}, word), words);
+}
+
 /// [chunk] Zeros where there is no element.
 Value TileReader::chunkOf(const TileSource &source, const Chunk &chunk) {
   const IndexValue &line = chunk.line, &step = chunk.step;
@@ -96,7 +118,8 @@ Value TileReader::chunkOf(const TileSource &source, const Chunk &chunk) {
   if (!isRunWhole)
     isWhole = both(isThere, k.less(k.add(run.base, constantI64(builder, lanes - 1)), runLimit));
   TypedAttr none = builder.getZeroAttr(raw ? raw : builder.getF32Type());
-  Value zero = k.e.constantData(none.getType(), none), elements = zero, isLeft = isThere;
+  Value zero = k.e.constantData(none.getType(), none), nothing = asWords(zero), isLeft = isThere;
+  Value elements = nothing;
   auto within = [&](Value condition) { // lanes where it holds, and which are inside
     Spot spot = spotOf(source, chunk);
     condition = both(condition, spot.isInside);
@@ -110,14 +133,14 @@ Value TileReader::chunkOf(const TileSource &source, const Chunk &chunk) {
         isWide,
         [&] {
           Value all;
-          stream.wide([&] { all = within({}); });
+          stream.wide([&] { all = asWords(within({})); });
           return all;
         },
-        zero);
+        nothing);
     Value yes = builder.create<arith::ConstantOp>(builder.getBoolAttr(true));
     isLeft = both(isLeft, builder.create<arith::XOrIOp>(isWide, yes));
   }
-  auto byLanes = [&] { return within(k.e.less(run, {runLimit})); };
+  auto byLanes = [&] { return asWords(within(k.e.less(run, {runLimit}))); };
   return isLeft ? k.e.guarded(isLeft, byLanes, elements) : byLanes();
 }
 
@@ -206,7 +229,8 @@ unsigned TileReader::unrolledChunks(const TileSource &source, int64_t most) cons
 /// Line and step of the tile of the chunk with this number.
 std::pair<Value, Value> TileReader::placeOf(const TileSource &source, Value number) {
   int64_t runs = (source.isDeepLast ? source.depth : source.size) / lanes;
-  bool areLinesBeside = source.areLinesBeside && source.size >= SimtMachine::kWarp;
+  int64_t least = raw ? SimtMachine::kWarp / 2 : SimtMachine::kWarp;
+  bool areLinesBeside = source.areLinesBeside && source.size >= least;
   Value inner = constantI64(builder, areLinesBeside ? source.size : runs),
         run = builder.createOrFold<arith::RemUIOp>(number, inner),
         other = builder.createOrFold<arith::DivUIOp>(number, inner);

@@ -93,6 +93,7 @@ private:
   Spot spotOf(const TileSource &source, const Chunk &chunk);
   mlir::Value chunkOf(const TileSource &source, const Chunk &chunk);
   mlir::Value elementsOf(const TileSource &source, llvm::ArrayRef<IndexValue> index);
+  mlir::Value asWords(mlir::Value elements);
   mlir::Value both(mlir::Value a, mlir::Value c);
 
   SimtKernel &k;

@@ -2,7 +2,8 @@
 """Kernels read what they must and little more, by the counts of the emulated GPU: counters.py WEFT WORK NAME
 
 rows      one row by f16 or f32 weights: these are read once, by blocks that have 16 columns each
-product   f16 by f16: global memory is read at most 1.1 times as much as its tiles need, and shared memory without a bank conflict
+product   f16 by f16, and bytes by bytes whose steps are neighbours, or lie apart: global memory is read at most 1.1 times as much as the tiles
+          need, and shared memory without a bank conflict
 attention 16 bits, with a mask of bytes or of f32: shared memory without a bank conflict, and at most 1.05 times the sectors
 reductions  of f16: sums of lines, columns and all elements, and places of extremes, read these once, by as many blocks as sizes call for
 ragged    lines of f16 that are no whole chunks of 16 bytes: a warp each where they are short, in several blocks, without a barrier
@@ -18,15 +19,16 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
-SIZE = 1024
-PRODUCT = f"""
-func.func @main(%x: !weft.tensor<[{SIZE}, {SIZE}], f16> {{weft.name = "x"}}, %y: !weft.tensor<[{SIZE}, {SIZE}], f16> {{weft.name = "y"}})
-    -> (!weft.tensor<[{SIZE}, {SIZE}], f16> {{weft.name = "z"}}) {{
-  %0 = weft.contract "m k, k n -> m n" %x, %y accumulate f32 : (!weft.tensor<[{SIZE}, {SIZE}], f16>, !weft.tensor<[{SIZE}, {SIZE}], f16>) -> !weft.tensor<[{SIZE}, {SIZE}], f32>
-  %1 = weft.convert %0 to f16 : (!weft.tensor<[{SIZE}, {SIZE}], f32>) -> !weft.tensor<[{SIZE}, {SIZE}], f16>
-  return %1 : !weft.tensor<[{SIZE}, {SIZE}], f16>
-}}
+PRODUCT = """
+func.func @main(%x: !weft.tensor<[SIZE, SIZE], LEFT> {weft.name = "x"}, %y: !weft.tensor<[SIZE, SIZE], RIGHT> {weft.name = "y"})
+    -> (!weft.tensor<[SIZE, SIZE], f16> {weft.name = "z"}) {
+  %0 = weft.contract "m k, COLUMNS -> m n" %x, %y accumulate SUM : (!weft.tensor<[SIZE, SIZE], LEFT>, !weft.tensor<[SIZE, SIZE], RIGHT>) -> !weft.tensor<[SIZE, SIZE], SUM>
+  %1 = weft.convert %0 to f16 : (!weft.tensor<[SIZE, SIZE], SUM>) -> !weft.tensor<[SIZE, SIZE], f16>
+  return %1 : !weft.tensor<[SIZE, SIZE], f16>
+}
 """
+# Sizes, elements, how the right ones lie, sums; and bytes of an element.
+PRODUCTS = {"halves": ("1024", "f16", "f16", "k n", "f32", 2), "bytes": ("512", "ui8", "i8", "n k", "i32", 1), "bytes_apart": ("256", "i8", "ui8", "k n", "i32", 1)}
 COLUMNS, STEPS = 512, 384
 ROWS = f"""
 func.func @main(%x: !weft.tensor<[m, {STEPS}], ELEMENT> {{weft.name = "x"}}, %w: !weft.tensor<[{STEPS}, {COLUMNS}], ELEMENT> {{weft.name = "w"}})
@@ -105,24 +107,27 @@ def rows(weft, work):
 
 def product(weft, work):
     """Of so many blocks square tiles need the least: other tiles that stay below the bound are nearly square."""
-    model = os.path.join(work, "product.mlir")
-    pathlib.Path(model).write_text(PRODUCT, encoding="utf-8")
-    kernels = counted(weft, work, model)
-    if len(kernels) != 1 or schedule_of(next(iter(kernels))) != "product":
-        yield f"a product is computed by {list(kernels)}"
-        return
-    count = next(iter(kernels.values()))
-    side = SIZE / math.sqrt(count["blocks"])
-    read = count["bytes_read"] / (count["blocks"] * 2 * side * SIZE * 2)
-    print(f"product: {count['blocks']} blocks read {count['bytes_read']:,} bytes, {read:.3f} of what square tiles need; "
-          f"{count['shared_turns']:,} turns of shared memory, {ratio(count, 'shared_turns'):.3f} of the ideal; "
-          f"sectors {ratio(count, 'sectors'):.3f}")
-    if read > MOST_READ:
-        yield f"it reads {read:.3f} of what its tiles need, at most {MOST_READ}"
-    if count["shared_turns"] != count["ideal_shared_turns"]:
-        yield f"it waits for banks: {count['shared_turns']:,} turns instead of {count['ideal_shared_turns']:,}"
-    if count["tensor_products"] != SIZE**3:
-        yield f"tensor cores do {count['tensor_products']:,} of {SIZE**3:,} multiply-adds"
+    for name, (size, left, right, columns, total, width) in PRODUCTS.items():
+        model, text = os.path.join(work, f"{name}.mlir"), PRODUCT
+        for word, by in (("SIZE", size), ("LEFT", left), ("RIGHT", right), ("COLUMNS", columns), ("SUM", total)):
+            text = text.replace(word, by)
+        pathlib.Path(model).write_text(text, encoding="utf-8")
+        kernels = counted(weft, work, model)
+        if len(kernels) != 1 or schedule_of(next(iter(kernels))) != "product":
+            yield f"a product of {name} is computed by {list(kernels)}"
+            continue
+        count, size = next(iter(kernels.values())), int(size)
+        side = size / math.sqrt(count["blocks"])
+        read = count["bytes_read"] / (count["blocks"] * 2 * side * size * width)
+        print(f"product of {name}: {count['blocks']} blocks read {count['bytes_read']:,} bytes, {read:.3f} of what square tiles need; "
+              f"{count['instructions']:,} instructions; {count['shared_turns']:,} turns of shared memory, {ratio(count, 'shared_turns'):.3f} of the ideal; "
+              f"sectors {ratio(count, 'sectors'):.3f}")
+        if read > MOST_READ:
+            yield f"{name}: it reads {read:.3f} of what its tiles need, at most {MOST_READ}"
+        if count["shared_turns"] != count["ideal_shared_turns"]:
+            yield f"{name}: it waits for banks: {count['shared_turns']:,} turns instead of {count['ideal_shared_turns']:,}"
+        if count["tensor_products"] != size**3:
+            yield f"{name}: tensor cores do {count['tensor_products']:,} of {size**3:,} multiply-adds"
 
 
 def attention(weft, work):

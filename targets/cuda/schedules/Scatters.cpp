@@ -33,13 +33,9 @@ struct Scatter {
 
   template <typename Op> static Scatter of(Op op) {
     auto type = [](Value value) { return cast<SymTensorType>(value.getType()); };
-    return {op,
-            type(op.getResult()),
-            type(op.getIndices()),
-            std::nullopt,
-            op.positionDims(),
-            op.getKind(),
-            op.getOutside()};
+    return {
+        op,           type(op.getResult()), type(op.getIndices()), std::nullopt, op.positionDims(),
+        op.getKind(), op.getOutside()};
   }
   static Match<Scatter> match(func::FuncOp spec) {
     Match<ElementOpInterface> root = matchSerial(spec);
