@@ -130,16 +130,18 @@ static uint64_t bytes_of_structure(uint32_t instruction) {
   return count << (scale == 3 ? size : scale == 2 && size & 1 ? 3 : scale);
 }
 
-/* Bytes that a load or store moves, 0 for all else. Not of scalable vectors, whose length no
- * instruction says. */
+/* Bytes that a load or store moves, 0 for all else: what computes with vectors has the same bits
+ * but one. Not of scalable vectors, whose length no instruction says. */
 static uint64_t bytes_of(uint32_t instruction, bool *loads) {
+  if ((instruction & 0x0A000000) != 0x08000000)
+    return 0;
   unsigned size = instruction >> 30, isVector = instruction >> 26 & 1, opc = instruction >> 22 & 3;
   *loads = opc & 1;
   if ((instruction & 0xBE000000) == 0x0C000000)
     return bytes_of_structure(instruction);
   switch (instruction >> 27 & 7) {
   case 1: /* exclusive, acquire and release */
-    return isVector ? 0 : 1u << size;
+    return 1u << size;
   case 3: /* from near the program counter */
     *loads = true;
     return instruction >> 24 & 1 ? 0 : isVector ? 4u << size : size == 1 ? 8 : 4;
