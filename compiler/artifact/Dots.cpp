@@ -21,6 +21,19 @@ uint64_t DotPacker::bytes(SymTensorType type) const {
   return llvm::divideCeil(columnOf(type).width, layout.columns) * panelBytes(layout, type);
 }
 
+/// Of the bytes of a panel, whose padding adds nothing.
+void DotPacker::addShifts(SymTensorType type, std::string &panel) const {
+  bool areUnsigned = isUnsigned(type.getElementType());
+  SmallVector<int32_t> sums(layout.columns, 0);
+  size_t ofProducts = panel.size() - layout.shiftBytes();
+  for (size_t at = 0; at < ofProducts; ++at)
+    sums[at / layout.group % layout.columns] +=
+        areUnsigned ? int32_t(uint8_t(panel[at])) : int32_t(int8_t(panel[at]));
+  for (int32_t &sum : sums)
+    sum *= int32_t(layout.shift);
+  memcpy(&panel[ofProducts], sums.data(), layout.shiftBytes());
+}
+
 llvm::Error DotPacker::pack(SymTensorType type, const char *bytes, Write write) const {
   Column c = columnOf(type);
   int64_t columns = layout.columns, group = layout.group;
@@ -38,6 +51,8 @@ llvm::Error DotPacker::pack(SymTensorType type, const char *bytes, Write write) 
                         ? (first + j) * c.channels * c.taps + i
                         : i * c.width + first + j];
         }
+    if (layout.shift)
+      addShifts(type, panel);
     if (llvm::Error error = write(panel))
       return error;
   }

@@ -1,7 +1,8 @@
 //===- Dots.h - Bytes of a weight whose products one instruction adds up -----------------------------===//
 //
 // Of [k, n], or of a filter [n, c, taps…]: panels of bytes [n / columns][run][group][columns][in group], each run padded with zeros to
-// whole groups. A run is `taps` taps of a filter, all channels of each; [k, n] is one run.
+// whole groups. A run is `taps` taps of a filter, all channels of each; [k, n] is one run. Where the layout has a shift, so many times the sum
+// of each column stands behind the panel, [columns] of i32.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_ARTIFACT_DOTS_H
 #define WEFT_COMPILER_ARTIFACT_DOTS_H
@@ -22,6 +23,7 @@ private:
     int64_t width, channels, taps, runs, groups; ///< columns, …, groups of a run
   };
   Column columnOf(SymTensorType type) const;
+  void addShifts(SymTensorType type, std::string &panel) const;
 
   const WeightLayout layout;
 };

@@ -57,11 +57,12 @@ WeightLayout WeightLayout::rounded(Form form) { return {RoundedRows, form}; }
 WeightLayout WeightLayout::panels(int64_t columns, Order order, Form form) {
   return {Panels, form, order, columns};
 }
-WeightLayout WeightLayout::dots(int64_t columns, Order order, int64_t group, int64_t taps) {
-  return {Dots, F32, order, columns, group, taps};
+WeightLayout WeightLayout::dots(int64_t columns, Order order, int64_t group, int64_t taps,
+                                int64_t shift) {
+  return {Dots, F32, order, columns, group, taps, shift};
 }
 WeightLayout WeightLayout::winograd(int64_t tile, int64_t columns, Form form) {
-  return {Winograd, form, DepthByWidth, columns, 1, 1, tile};
+  return {Winograd, form, DepthByWidth, columns, 1, 1, 0, tile};
 }
 
 unsigned WeightLayout::bits() const {
@@ -103,6 +104,8 @@ std::string WeightLayout::str() const {
     text += " of " + std::to_string(depth);
   if (kind == Dots)
     text += "," + std::to_string(group) + "," + std::to_string(taps);
+  if (shift)
+    text += "," + std::to_string(shift);
   return text + ">";
 }
 
@@ -120,7 +123,8 @@ std::optional<WeightLayout> WeightLayout::parse(StringRef text) {
   if ((hasNumbers && !takeNumber(rest, "<", layout.columns)) ||
       (rest.starts_with(" of ") && !takeNumber(rest, " of ", layout.depth)) ||
       (layout.kind == Dots &&
-       (!takeNumber(rest, ",", layout.group) || !takeNumber(rest, ",", layout.taps))) ||
+       (!takeNumber(rest, ",", layout.group) || !takeNumber(rest, ",", layout.taps) ||
+        (rest.starts_with(",") && !takeNumber(rest, ",", layout.shift)))) ||
       !exists(layout) || layout.str() != text)
     return std::nullopt;
   return layout;

@@ -53,7 +53,7 @@ int64_t panelBytes(const WeightLayout &layout, SymTensorType type) {
   case WeightLayout::Dots: {
     int64_t taps = dims.size() > 2 ? product(ArrayRef(dims).drop_front(2)) : 1;
     int64_t groups = divideCeil(layout.taps * (depth / taps), layout.group);
-    return taps / layout.taps * groups * layout.group * layout.columns;
+    return taps / layout.taps * groups * layout.group * layout.columns + layout.shiftBytes();
   }
   case WeightLayout::Winograd: {
     int64_t side = layout.tile + 2;

@@ -163,6 +163,7 @@ TEST_CASE("parts of packed weights lie where they are said to") {
   CHECK(count("dots_t<4,4,1>", {8, 6}, i8) == 2);
   CHECK(count("dots<4,4,1>", {6, 8}, i8) == 2);
   CHECK(count("dots_t<2,4,3>", {4, 2, 3, 3}, i8) == 2);
+  CHECK(count("dots_t<2,4,3,128>", {4, 2, 3, 3}, i8) == 2);
   CHECK(count("winograd4<2>", {4, 2, 3, 3}, f32) == 2);
   CHECK(count("winograd4_i16<2>", {4, 3, 3, 3}, i8) == 2);
 }
@@ -206,4 +207,36 @@ TEST_CASE("parts that ranks give each other make the packed whole, or nobody say
   CHECK_FALSE(areWhole("panels<4>", {8, 12}, f32, 0, 2));
   CHECK_FALSE(areWhole("panels_bf16<4>", {8, 8}, f32, 1, 2));
   CHECK_FALSE(areWhole("winograd4<2>", {4, 2, 3, 3}, f32, 0, 2));
+  CHECK(areWhole("dots<4,4,1>", {8, 8}, i8, 1, 2));
+  CHECK_FALSE(areWhole("dots<4,4,1,128>", {8, 8}, i8, 1, 2));
+}
+
+TEST_CASE("behind a panel of products stand its columns' sums as often as the layout says") {
+  MLIRContext context;
+  context.loadDialect<WeftDialect>();
+  Builder b(&context);
+  auto dim = [&](int64_t size) { return SymExpr::constant(&context, size); };
+  for (Type element : {Type(b.getI8Type()), Type(b.getIntegerType(8, /*isSigned=*/false))}) {
+    // Three taps of 5 channels: the runs and the second panel are padded.
+    Weight filters(SymTensorType::get({dim(6), dim(5), dim(1), dim(3)}, element));
+    std::string plain = filters.packed(*WeightLayout::parse("dots_t<4,4,3>")),
+                shifted = filters.packed(*WeightLayout::parse("dots_t<4,4,3,128>"));
+    constexpr size_t kPanel = 4 * 4 * 4, kSums = 4 * 4;
+    REQUIRE(plain.size() == 2 * kPanel);
+    REQUIRE(shifted.size() == 2 * (kPanel + kSums));
+    for (size_t panel : {0, 1}) {
+      CHECK(shifted.substr(panel * (kPanel + kSums), kPanel) ==
+            plain.substr(panel * kPanel, kPanel));
+      for (size_t column = 0; column < 4; ++column) {
+        size_t filter = 4 * panel + column;
+        int32_t sum = 0, there;
+        for (size_t i = 0; filter < 6 && i < 15; ++i) {
+          char byte = filters.bytes[15 * filter + i];
+          sum += isUnsigned(element) ? uint8_t(byte) : int8_t(byte);
+        }
+        memcpy(&there, &shifted[panel * (kPanel + kSums) + kPanel + 4 * column], sizeof there);
+        CHECK(there == 128 * sum);
+      }
+    }
+  }
 }

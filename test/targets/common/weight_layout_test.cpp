@@ -21,6 +21,7 @@ TEST_CASE("layouts read back what they print, as artifacts have named them alway
       {WeightLayout::panels(8, WeightLayout::WidthByDepth, WeightLayout::Nibbles), "panels_4_t<8>"},
       {WeightLayout::dots(16, WeightLayout::WidthByDepth, 4, 1), "dots_t<16,4,1>"},
       {WeightLayout::dots(32, WeightLayout::DepthByWidth, 2, 3), "dots<32,2,3>"},
+      {WeightLayout::dots(8, WeightLayout::WidthByDepth, 4, 9, 128), "dots_t<8,4,9,128>"},
       {WeightLayout::winograd(4, 13), "winograd4<13>"},
       {WeightLayout::winograd(4, 32, WeightLayout::I16), "winograd4_i16<32>"},
       {WeightLayout::panels(13, WeightLayout::WidthByDepth, WeightLayout::OfF16),
@@ -35,6 +36,7 @@ TEST_CASE("layouts read back what they print, as artifacts have named them alway
     CHECK(read->kind == layout.kind);
     CHECK(read->columns == layout.columns);
     CHECK(read->depth == layout.depth);
+    CHECK(read->shift == layout.shift);
   }
 }
 
@@ -60,6 +62,9 @@ TEST_CASE("what no layout prints is no layout") {
                            "panels<32,4,1>",
                            "dots<16>",
                            "dots<16,4>",
+                           "dots<16,4,1,0>",
+                           "dots<16,4,1,128,1>",
+                           "panels<16,4,1,128>",
                            "winograd<13>",
                            "winograd3<13>",
                            "winograd4<>",

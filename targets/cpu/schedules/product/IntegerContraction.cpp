@@ -4,6 +4,8 @@
 //
 //   for block of panels, tile of rows                                      [units]
 //     widen the rows to 16 bits into scratch, where G = 2                  [widen rows]
+//     pair them there, where G = 8 and panels are many; shift them         [place]
+//     there, where G = 4 and the processor has no unsigned by signed
 //     for panel of two vectors of columns                                  [panels]
 //       sums = 0, in registers: rows by two vectors
 //       for group of G k's: sums += A[row] in all lanes * W[panel]         [sum]
@@ -46,20 +48,33 @@ struct Products {
         signs(IntegerDot::signsOf(s.op.getLhs(), s.op.getRhs())),
         areMatrices(ByteMatrixTile::takes(machine, signs, s.k)),
         vectors(areMatrices ? 2 : IntegerTile::vectorsFor(s.n, machine)),
-        columns(vectors * machine.lanes()) {}
+        columns(vectors * machine.lanes()),
+        pairsRows(areMatrices && ByteMatrixTile::paysToPair(llvm::divideCeil(s.n, columns))),
+        shiftsRows(!areMatrices && dot.isShifted() &&
+                   IntegerTile::paysToShift(llvm::divideCeil(s.n, columns))) {}
   Unit unit() const { return areMatrices ? Unit::ByteMatrices : dot.unit(); }
   int64_t group() const { return areMatrices ? ByteMatrixTile::kGroup : dot.group(); }
   bool widens() const { return !areMatrices && dot.widens(); }
+  WeightLayout layout(WeightLayout::Order order) const {
+    return areMatrices ? WeightLayout::dots(columns, order, group(), 1)
+                       : dot.layout(order, columns, 1);
+  }
+  /// Of `k` products of each column.
+  int64_t panelBytes(int64_t k) const {
+    int64_t behind = areMatrices ? 0 : dot.shiftBytes(columns);
+    return llvm::divideCeil(k, group()) * group() * columns + behind;
+  }
   std::unique_ptr<RunTile> tile(KernelContext &c, int64_t rows) const {
     if (areMatrices)
-      return std::make_unique<ByteMatrixTile>(c, signs, rows);
-    return std::make_unique<IntegerTile>(c, dot, rows, vectors);
+      return std::make_unique<ByteMatrixTile>(c, signs, rows, pairsRows);
+    return std::make_unique<IntegerTile>(c, dot, rows, vectors, shiftsRows);
   }
 
   IntegerDot dot;
   ByteSigns signs; ///< of the operands
   bool areMatrices;
-  int64_t vectors, columns; ///< of a panel
+  int64_t vectors, columns;   ///< of a panel
+  bool pairsRows, shiftsRows; ///< in scratch
 };
 
 /// [widen rows] All rows as 16-bit numbers, padded to whole groups.
@@ -103,7 +118,7 @@ void emitPanels(KernelContext &c, const Shape &s, const Products &products,
       widenRows(c, s, products.dot, rows, source.first, t.scratch, source.rowBytes);
       source.first = t.scratch;
     }
-    return source;
+    return tile.placed(source, t.scratch); // [place]
   };
   // [panels] Of all tiles of the call: results of the last panel are stored behind them.
   trailing.loop(t.count, t.from, t.to, sourceOf, [&](Value nth, Value panel, RowRuns &source) {
@@ -114,7 +129,8 @@ void emitPanels(KernelContext &c, const Shape &s, const Products &products,
                                  {panel, tile.vectors, tile.columns}, turns);
     Value next = elementPointer(c.b, rowsOf(nth), byte, number(rows * s.k));
     source.ahead = blocks.ahead(c, here, panel, c.inputs[s.rhs], next);
-    return elementPointer(c.b, c.inputs[s.rhs], byte, c.mul(panel, number(tile.runBytes(s.k))));
+    return elementPointer(c.b, c.inputs[s.rhs], byte,
+                          c.mul(panel, number(products.panelBytes(s.k))));
   });
 }
 
@@ -133,10 +149,10 @@ public:
 
   static PanelBlocks blocksOf(Shape &s, const VectorMachine &machine) {
     Products products(s, machine);
-    int64_t groupSize = products.group(), groups = llvm::divideCeil(s.k, groupSize);
+    int64_t groups = llvm::divideCeil(s.k, products.group());
     SymExpr panels = SymExpr::constant(s.m.getContext(), llvm::divideCeil(s.n, products.columns));
-    return PanelBlocks(s.m, mostRows(s, machine), panels, groups * groupSize * products.columns,
-                       groups, pick(s.op, "block", kBlockKiB));
+    return PanelBlocks(s.m, mostRows(s, machine), panels, products.panelBytes(s.k), groups,
+                       pick(s.op, "block", kBlockKiB));
   }
   static int64_t mostRows(const Shape &s, const VectorMachine &machine) {
     return pick(s.op, "rows", IntegerTile::mostRows(machine));
@@ -151,8 +167,12 @@ public:
 
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     Shape s = *Shape::match(spec);
-    int64_t scratch =
-        Products(s, machine).widens() ? mostRows(s, machine) * llvm::divideCeil(s.k, 2) * 4 : 0;
+    Products products(s, machine);
+    int64_t most = mostRows(s, machine),
+            scratch = products.widens()     ? most * llvm::divideCeil(s.k, 2) * 4
+                      : products.pairsRows  ? ByteMatrixTile::pairedBytes(most, s.k)
+                      : products.shiftsRows ? IntegerTile::shiftedBytes(most, s.k, machine)
+                                            : 0;
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     return {blocksOf(s, machine).units(), constant(1), constant(scratch)};
   }
@@ -167,7 +187,7 @@ public:
     Shape s = *Shape::match(spec);
     SmallVector<WeightLayout> result(spec.getNumArguments());
     Products products(s, machine);
-    result[s.rhs] = WeightLayout::dots(products.columns, s.order(), products.group(), 1);
+    result[s.rhs] = products.layout(s.order());
     return result;
   }
 

@@ -2,7 +2,8 @@
 //
 //   for two groups of k's of a run                                           [groups]
 //     for pair of rows: 16 bytes of both, so that two groups of a row        [pair rows]
-//                       become a group of two rows, twice
+//                       become a group of two rows, twice; where many panels
+//                       meet them this is done once before
 //     for vector of a group's columns: sums of each pair += pair * columns   [multiply]
 //   the group left over
 //   sums of two rows lie side by side, two columns of each: they are parted  [part rows]
@@ -39,15 +40,52 @@ SmallVector<Value> ByteMatrixTile::pairOfRows(const RowRuns &source, Value at, i
   return both;
 }
 
+/// Of each pair of rows `together` groups from `group` on.
+SmallVector<SmallVector<Value>> ByteMatrixTile::pairsAt(const RowRuns &source, Value from,
+                                                        Value group, int64_t together) {
+  int64_t groupBytes = arePaired ? pairs * 2 * kGroup : kGroup;
+  Value at = elementPointer(c.b, from, c.b.getI8Type(), c.mul(group, constantI64(c.b, groupBytes)));
+  SmallVector<SmallVector<Value>> paired(pairs);
+  auto words = VectorType::get({4}, c.b.getI32Type());
+  for (int64_t pair = 0; pair < pairs; ++pair) {
+    if (!arePaired)
+      paired[pair] = pairOfRows(source, at, pair, together);
+    for (int64_t u = 0; arePaired && u < together; ++u)
+      paired[pair].push_back(
+          c.b.create<LLVM::LoadOp>(words, byteAt(at, (u * pairs + pair) * 2 * kGroup), 4));
+  }
+  return paired;
+}
+
+/// All groups as [group][pair][16 bytes], in the order in which they are multiplied.
+RowRuns ByteMatrixTile::placed(const RowRuns &source, Value scratch) {
+  if (!arePaired)
+    return source;
+  auto pairGroups = [&](Value group, int64_t together) {
+    Value at = elementPointer(c.b, source.first, c.b.getI8Type(),
+                              c.mul(group, constantI64(c.b, kGroup))),
+          there = elementPointer(c.b, scratch, c.b.getI8Type(),
+                                 c.mul(group, constantI64(c.b, pairs * 2 * kGroup)));
+    for (int64_t pair = 0; pair < pairs; ++pair)
+      for (auto [u, both] : llvm::enumerate(pairOfRows(source, at, pair, together)))
+        c.b.create<LLVM::StoreOp>(both, byteAt(there, (u * pairs + pair) * 2 * kGroup), 4);
+  };
+  int64_t all = steps(source.run), whole = all / kUnroll * kUnroll;
+  c.loop(constantI64(c.b, 0), constantI64(c.b, whole), kUnroll,
+         [&](Value group) { pairGroups(group, kUnroll); });
+  if (whole < all)
+    pairGroups(constantI64(c.b, whole), 1);
+  RowRuns paired = source;
+  paired.first = scratch;
+  return paired;
+}
+
 /// [groups] `together` of them from `group` on.
 ByteMatrixTile::Sums ByteMatrixTile::addGroups(const RowRuns &source, Value from, Value panel,
                                                Value group, int64_t together, Sums sums) {
-  Value at = elementPointer(c.b, from, c.b.getI8Type(), c.mul(group, constantI64(c.b, kGroup))),
-        weights = elementPointer(c.b, panel, c.b.getI8Type(),
-                                 c.mul(group, constantI64(c.b, columns * kGroup)));
-  SmallVector<SmallVector<Value>> paired;
-  for (int64_t pair = 0; pair < pairs; ++pair)
-    paired.push_back(pairOfRows(source, at, pair, together));
+  Value weights =
+      elementPointer(c.b, panel, c.b.getI8Type(), c.mul(group, constantI64(c.b, columns * kGroup)));
+  SmallVector<SmallVector<Value>> paired = pairsAt(source, from, group, together);
   auto words = VectorType::get({c.machine.lanes()}, c.b.getI32Type());
   for (int64_t u = 0; u < together; ++u) {
     source.ahead.fetch(c, u ? c.add(group, constantI64(c.b, u)) : group);

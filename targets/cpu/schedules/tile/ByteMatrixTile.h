@@ -13,15 +13,23 @@ namespace weft {
 class ByteMatrixTile : public RunTile {
 public:
   static constexpr int64_t kGroup = VectorMachine::kMatrixDepth;
-  ByteMatrixTile(KernelContext &c, ByteSigns signs, int64_t rows)
-      : RunTile(c, rows, 2), signs(signs), pairs(llvm::divideCeil(rows, 2)) {}
+  /// `arePaired`: rows are placed in pairs.
+  ByteMatrixTile(KernelContext &c, ByteSigns signs, int64_t rows, bool arePaired)
+      : RunTile(c, rows, 2), signs(signs), pairs(llvm::divideCeil(rows, 2)), arePaired(arePaired) {}
   /// Whether runs of `run` products are whole groups that the machine multiplies.
   static bool takes(const VectorMachine &machine, ByteSigns signs, int64_t run) {
     return machine.multipliesByteMatrices(signs) && run % kGroup == 0;
   }
 
+  /// Whether the instructions that pair rows, as many for a pair as half a panel has products, are better done once before than for each panel:
+  /// then they cost loads and stores as well.
+  static bool paysToPair(int64_t panels) { return panels > 2; }
+  static int64_t pairedBytes(int64_t rows, int64_t run) {
+    return llvm::divideCeil(rows, 2) * 2 * run;
+  }
   int64_t runBytes(int64_t run) const override { return run * columns; }
   int64_t steps(int64_t run) const override { return run / kGroup; }
+  RowRuns placed(const RowRuns &rows, mlir::Value scratch) override;
   int64_t turns(const RowRuns &source) const override { return steps(source.run) / kUnroll; }
   llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
 
@@ -31,12 +39,15 @@ private:
   Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums) override;
   Sums addGroups(const RowRuns &source, mlir::Value from, mlir::Value panel, mlir::Value group,
                  int64_t together, Sums sums);
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> pairsAt(const RowRuns &source, mlir::Value from,
+                                                            mlir::Value group, int64_t together);
   llvm::SmallVector<mlir::Value> pairOfRows(const RowRuns &source, mlir::Value at, int64_t pair,
                                             int64_t together);
   mlir::Value byteAt(mlir::Value base, int64_t offset);
 
   const ByteSigns signs;
   const int64_t pairs; ///< of rows
+  const bool arePaired;
 };
 
 } // namespace weft

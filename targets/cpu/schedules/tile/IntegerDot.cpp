@@ -8,6 +8,9 @@ using namespace mlir;
 
 namespace weft {
 
+/// By how much an unsigned byte is too small as a signed one whose highest bit is another.
+static constexpr int64_t kShift = 128;
+
 static bool isUnsignedValue(Value value) {
   return isUnsigned(cast<SymTensorType>(value.getType()).getElementType());
 }
@@ -27,7 +30,7 @@ IntegerDot::IntegerDot(const VectorMachine &machine, Value activations, Value we
 }
 
 WeightLayout IntegerDot::layout(WeightLayout::Order order, int64_t columns, int64_t taps) const {
-  return WeightLayout::dots(columns, order, group(), taps);
+  return WeightLayout::dots(columns, order, group(), taps, shifted ? kShift : 0);
 }
 
 VectorType IntegerDot::lanes32(KernelContext &c) const {
@@ -54,11 +57,6 @@ Value IntegerDot::loadWeights(KernelContext &c, Value panel, int64_t offset) con
                              : c.b.create<arith::ExtUIOp>(lanes16(c), bytes);
 }
 
-Value IntegerDot::words(KernelContext &c, int32_t value) const {
-  return c.b.create<arith::ConstantOp>(
-      DenseElementsAttr::get(lanes32(c), c.b.getI32IntegerAttr(value)));
-}
-
 Value IntegerDot::shift(KernelContext &c, Value groups) const {
   if (!shifted)
     return groups;
@@ -68,12 +66,15 @@ Value IntegerDot::shift(KernelContext &c, Value groups) const {
   return c.b.create<arith::XOrIOp>(groups, halves);
 }
 
-Value IntegerDot::addShift(KernelContext &c, Value shifts, Value weights) const {
-  return c.machine.addByteProducts(c.b, shifts, words(c, 0x01010101), weights, signs);
+Value IntegerDot::shiftByte(KernelContext &c, Value byte) const {
+  Value half = c.b.create<arith::ConstantOp>(c.b.getI8IntegerAttr(int8_t(kShift)));
+  return shifted ? Value(c.b.create<arith::XOrIOp>(byte, half)) : byte;
 }
 
-Value IntegerDot::unshift(KernelContext &c, Value sum, Value shifts) const {
-  return c.b.create<arith::AddIOp>(sum, c.b.create<arith::ShLIOp>(shifts, words(c, 7)));
+Value IntegerDot::loadShift(KernelContext &c, Value panel, int64_t offset) const {
+  Value at = c.b.create<LLVM::GEPOp>(panel.getType(), c.b.getI8Type(), panel,
+                                     ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  return c.b.create<LLVM::LoadOp>(lanes32(c), at, 4);
 }
 
 Value IntegerDot::multiplyAdd(KernelContext &c, Value sum, Value activations, Value weights) const {

@@ -5,8 +5,8 @@
 //   IntegerDot dot(machine, activations, weights);           // values of the specification
 //   sum = dot.multiplyAdd(c, sum, dot.shift(c, groups), dot.loadWeights(c, panel, offset));
 //
-// Unsigned activations are multiplied as signed ones where the processor has no other products: what that takes away, 128 times a
-// column's weights, is a sum of its own, which all rows share.
+// Unsigned activations are multiplied as signed ones where the processor has no other products: what that takes away, 128 times the sum of a
+// column's weights, is packed behind each panel, and sums begin with it.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_INTEGERDOT_H
 #define WEFT_TARGETS_CPU_SCHEDULES_TILE_INTEGERDOT_H
@@ -38,12 +38,13 @@ public:
   mlir::Value loadWeights(KernelContext &c, mlir::Value panel, int64_t offset) const;
   /// Groups of activations, each an i32, as they are multiplied.
   mlir::Value shift(KernelContext &c, mlir::Value groups) const;
+  mlir::Value shiftByte(KernelContext &c, mlir::Value byte) const;
   /// Whether activations are 128 too small as they are multiplied.
   bool isShifted() const { return shifted; }
-  /// Adds what is to be added to sums for that, once per group of weights and panel.
-  mlir::Value addShift(KernelContext &c, mlir::Value shifts, mlir::Value weights) const;
-  /// A row's sum, when all groups are added.
-  mlir::Value unshift(KernelContext &c, mlir::Value sum, mlir::Value shifts) const;
+  /// Bytes behind the products of a panel: what a sum of each column begins with.
+  int64_t shiftBytes(int64_t columns) const { return shifted ? 4 * columns : 0; }
+  /// A vector of these.
+  mlir::Value loadShift(KernelContext &c, mlir::Value panel, int64_t offset) const;
   mlir::Value multiplyAdd(KernelContext &c, mlir::Value sum, mlir::Value activations,
                           mlir::Value weights) const;
   /// Bytes of a tensor as 16-bit numbers.
@@ -56,7 +57,6 @@ private:
   IntegerDot() : signs{true, true}, shifted(false), four(false), wideWeights(true) {}
   mlir::VectorType lanes32(KernelContext &c) const;
   mlir::VectorType lanes16(KernelContext &c) const;
-  mlir::Value words(KernelContext &c, int32_t value) const;
   ByteSigns signs; ///< as activations and weights are multiplied
   bool shifted, four, wideWeights;
 };

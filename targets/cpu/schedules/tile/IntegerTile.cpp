@@ -1,12 +1,13 @@
 //===- IntegerTile.cpp - The inner loops of products of bytes -------------------------------------------===//
 //
+//   rows shifted into scratch, where panels are many                        [place]
+//   sums = 0, or what stands behind the panel where activations are shifted [begin]
 //   for groups of k's of a run, some in each turn                           [groups]
 //     weights = a group for each column of the panel, in its vectors        [load weights]
 //     for row: its sums += its group in all lanes * weights                 [multiply add]
-//     where activations are shifted: what all rows lack += weights          [shift]
 //     in the first turns, what is done beside for a row or some             [beside]
 //   the groups left over; the last may end inside, and is read by bytes     [ragged]
-//   chains are added up, and what rows lack to each                         [join chains]
+//   chains are added up                                                     [join chains]
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/tile/IntegerTile.h"
@@ -23,15 +24,45 @@ constexpr int64_t kMostUnroll = 4;
 constexpr int64_t kChains = 6; ///< sums that can be under way at once
 } // namespace
 
-IntegerTile::IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows, int64_t vectors)
-    : RunTile(c, rows, vectors), dot(dot),
+IntegerTile::IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows, int64_t vectors,
+                         bool shiftsBefore)
+    : RunTile(c, rows, vectors), dot(dot), shiftsBefore(shiftsBefore),
       chains(std::max<int64_t>(1, std::min(kMostUnroll, kChains / (vectors * rows)))),
-      perChain(vectors * (rows + dot.isShifted())) {}
+      perChain(vectors * rows) {}
 
 IntegerTile::Groups IntegerTile::groups(int64_t together) {
   SpreadRun run(c, c.b.getI32Type(), together, 1);
-  run.changeBy([this](Value groups) { return dot.shift(c, groups); });
+  if (!shiftsBefore)
+    run.changeBy([this](Value groups) { return dot.shift(c, groups); });
   return Groups(rows, run);
+}
+
+/// [place] Where many panels meet them, rows are shifted once before. Behind each, scratch has bytes that meet weights of 0.
+RowRuns IntegerTile::placed(const RowRuns &source, Value scratch) {
+  if (!shiftsBefore)
+    return source;
+  RowRuns there = source;
+  there.first = scratch;
+  int64_t width = 4 * c.machine.lanes(), whole = source.run / width * width;
+  there.rowBytes = shiftedBytes(1, source.run, c.machine);
+  there.readsBeyond = true;
+  auto copy = [&](Type type, Value k, function_ref<Value(Value)> shift) {
+    for (int64_t r = 0; r < rows; ++r) {
+      auto at = [&](const RowRuns &place) {
+        return byteAt(elementPointer(c.b, place.first, c.b.getI8Type(), k), r * place.rowBytes);
+      };
+      Value bytes = c.b.create<LLVM::LoadOp>(type, at(source), 1);
+      c.b.create<LLVM::StoreOp>(shift(bytes), at(there), 1);
+    }
+  };
+  c.loop(constantI64(c.b, 0), constantI64(c.b, whole), width, [&](Value k) {
+    copy(VectorType::get({c.machine.lanes()}, c.b.getI32Type()), k,
+         [&](Value groups) { return dot.shift(c, groups); });
+  });
+  c.loop(constantI64(c.b, whole), constantI64(c.b, source.run), 1, [&](Value k) {
+    copy(c.b.getI8Type(), k, [&](Value byte) { return dot.shiftByte(c, byte); });
+  });
+  return there;
 }
 
 /// Groups that are written out. Where rows overlap, as neighbours of few channels do, not so many that one group is read as another row's
@@ -78,9 +109,6 @@ void IntegerTile::step(const RowRuns &source, Value from, Value panel, Value gro
     for (int64_t v = 0; v < vectors; ++v)
       sums[vectors * r + v] = dot.multiplyAdd(c, sums[vectors * r + v], all, loaded[v]);
   }
-  // [shift] Like one row more.
-  for (int64_t v = 0; dot.isShifted() && v < vectors; ++v)
-    sums[vectors * rows + v] = dot.addShift(c, sums[vectors * rows + v], loaded[v]);
 }
 
 /// Whether the last group of a run has to be read byte by byte.
@@ -149,17 +177,27 @@ IntegerTile::Sums IntegerTile::addRun(const RowRuns &source, Value from, Value p
   return sums;
 }
 
+/// [begin] One chain has what the rows lack.
+IntegerTile::Sums IntegerTile::begin(const RowRuns &source, Value panel) {
+  Sums sums(chains * perChain, dot.zero(c));
+  int64_t ofProducts = source.outer.count * source.inner.count * runBytes(source.run);
+  for (int64_t v = 0; dot.isShifted() && v < vectors; ++v) {
+    Value shift = dot.loadShift(c, panel, ofProducts + 4 * v * c.machine.lanes());
+    for (int64_t r = 0; r < rows; ++r)
+      sums[vectors * r + v] = shift;
+  }
+  return sums;
+}
+
 SmallVector<Value> IntegerTile::accumulate(const RowRuns &source, Value panel) {
   if (source.beside.rows && !turnsBeside(source))
     c.loop(constantI64(c.b, 0), c.mul(source.beside.isDue, constantI64(c.b, source.beside.rows)), 1,
            source.beside.body);
-  Sums sums = addRuns(source, panel, Sums(chains * perChain, dot.zero(c)));
+  Sums sums = addRuns(source, panel, begin(source, panel));
   // [join chains] Those of the first chain take the others.
   for (int64_t i = perChain; i < chains * perChain; ++i)
     sums[i % perChain] = c.b.create<arith::AddIOp>(sums[i % perChain], sums[i]);
-  for (int64_t i = 0; dot.isShifted() && i < rows * vectors; ++i)
-    sums[i] = dot.unshift(c, sums[i], sums[rows * vectors + i % vectors]);
-  sums.resize(rows * vectors);
+  sums.resize(perChain);
   return sums;
 }
 

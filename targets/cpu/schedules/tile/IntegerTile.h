@@ -12,7 +12,14 @@ namespace weft {
 /// Weights packed by IntegerDot::layout with the columns of two vectors, or of one where there are no more.
 class IntegerTile : public RunTile {
 public:
-  IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows, int64_t vectors = 2);
+  /// `shiftsBefore`: rows are placed as they are multiplied.
+  IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows, int64_t vectors = 2,
+              bool shiftsBefore = false);
+  /// Whether rows are better shifted once than for each panel: then they cost a load and a store as well.
+  static bool paysToShift(int64_t panels) { return panels > 4; }
+  static int64_t shiftedBytes(int64_t rows, int64_t run, const VectorMachine &machine) {
+    return rows * llvm::alignTo(run, 4 * machine.lanes());
+  }
   /// Vectors of a panel of a weight with so many columns: half of a panel of two would multiply nothing.
   static int64_t vectorsFor(int64_t columns, const VectorMachine &machine) {
     return columns <= int64_t(machine.lanes()) ? 1 : 2;
@@ -23,11 +30,12 @@ public:
   }
   int64_t runBytes(int64_t run) const override { return steps(run) * columns * dot.weightBytes(); }
   int64_t steps(int64_t run) const override { return llvm::divideCeil(run, dot.group()); }
+  RowRuns placed(const RowRuns &rows, mlir::Value scratch) override;
   llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
   bool leavesRegisters() const override {
     // Where products take lanes, what a load brings of each row stays, too.
     int64_t runs = c.machine.laneRun() ? mostRows(c.machine) : 0;
-    return c.machine.holds(2 * (mostRows(c.machine) + dot.isShifted()) + runs + kBeside);
+    return c.machine.holds(2 * mostRows(c.machine) + runs + dot.isShifted() + kBeside);
   }
   int64_t turns(const RowRuns &source) const override {
     return wholeGroups(source) / unroll(source);
@@ -35,6 +43,7 @@ public:
 
 private:
   static constexpr int64_t kBeside = 8; ///< vectors that follow from a row, and those of weights
+  Sums begin(const RowRuns &source, mlir::Value panel);
   int64_t unroll(const RowRuns &source) const;
   bool isRagged(const RowRuns &source) const;
   int64_t wholeGroups(const RowRuns &source) const;
@@ -50,8 +59,9 @@ private:
   mlir::Value raggedGroup(mlir::Value at, int64_t offset, int64_t bytes);
 
   const IntegerDot &dot;
+  bool shiftsBefore;
   int64_t chains;
-  int64_t perChain; ///< sums: of the rows, and what they share where activations are shifted
+  int64_t perChain; ///< sums
 };
 
 } // namespace weft

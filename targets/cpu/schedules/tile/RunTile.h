@@ -51,6 +51,8 @@ public:
   virtual int64_t steps(int64_t run) const = 0;
   /// Turns of the loop that sums a run.
   virtual int64_t turns(const RowRuns &source) const = 0;
+  /// The rows of a tile where they are summed, which may be `scratch`: once, before any panel.
+  virtual RowRuns placed(const RowRuns &rows, mlir::Value /*scratch*/) { return rows; }
   /// Sums row by row; none where the tile has put them where they are to be kept.
   virtual llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) = 0;
   /// Whether accumulate does what RowRuns::beside says.

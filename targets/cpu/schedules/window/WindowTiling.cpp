@@ -80,7 +80,7 @@ WindowTiling::WindowTiling(const ConvolutionShape &s, const VectorMachine &machi
   columns = vectors * machine.lanes();
   panels = llvm::divideCeil(s.filters, columns);
   steps = runs[0] * runs[1] * (dot ? llvm::divideCeil(run, dot->group()) : run);
-  panelBytes = steps * (dot ? dot->group() : 4) * columns;
+  panelBytes = steps * (dot ? dot->group() : 4) * columns + (dot ? dot->shiftBytes(columns) : 0);
   panelsOfBlock =
       PanelBlocks::panelsOfBlock(panels, panelBytes, pick(s.op, "block", estimateBlock()));
   rows = pick(s.op, "lines", estimateLines(s));
