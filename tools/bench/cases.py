@@ -22,6 +22,8 @@ STREAMS = {"stream64": "64 sentences, 5 to 256 tokens", "growing32": "32 tokens,
 COLD = {"llama160m": "decode128"}  # the first case of the others
 DECODERS = {"gpt2": (12, 12, 64, 50257), "llama160m": (12, 4, 64, 32000)}  # layers, kv heads, head, vocabulary
 
+# Of images of any height and width, and what they give. SplitSR is counted on ARM only.
+IMAGES = {"superres": "image_x2", "splitsr": "image_x4"}
 ENCODERS = ("minilm", "bert_base")
 # What `weft quantize` has to keep of a model whose quantisers are compared; the others' files have the accuracy that they have.
 BUDGET, BUDGETS = "cosine>=0.99", {"minilm": "cosine>=0.9985"}
@@ -98,7 +100,7 @@ def feeds_of(model, case):
     if model in DECODERS:
         return [decoder(random, model, sizes[0], 0) if case.startswith("prefill")
                 else decoder(random, model, 1, sizes[0])]
-    if model == "superres":
+    if model in IMAGES:
         return [image(random, 1, *sizes)]
     return [tokens(random, *sizes) if len(sizes) == 2 else image(random, *sizes)]
 

@@ -9,12 +9,12 @@ import os
 
 # What is published. Models that 8 bits or 16 bits are counted of stand behind those of f32, which theirs are compared with.
 FLOATS = ["minilm:b1s16", "mobilenetv2:b1", "superres:h64w64", "minilm:b1s128", "mobilenetv2:b4", "superres:h91w67", "resnet50:b1",
-          "minilm:b8s64", "bert_base:b1s64", "gpt2:prefill64"]
+          "minilm:b8s64", "bert_base:b1s64", "gpt2:prefill64", "splitsr:h48w48"]
 OTHERS = ["minilm.int8:b1s128@arm:v8.2", "resnet50.int8:b1@arm:v8.2", "mobilenetv2.int8:b1@arm:v8.2",
           "minilm.int8:b1s128@arm:v8.6@max128", "resnet50.int8:b1@arm:v8.6@max128", "mobilenetv2.int8:b1@arm:v8.6@max128",
-          "minilm:b1s16@arm:v8.6 --compute bf16@max128", "minilm:b1s128@arm:v8.6 --compute bf16@max128",
+          "llama160m.int4:prefill64@arm:v8.6@max128", "minilm:b1s16@arm:v8.6 --compute bf16@max128", "minilm:b1s128@arm:v8.6 --compute bf16@max128",
           "minilm:b1s16@arm:sve256@max256", "minilm:b1s128@arm:sve256@max256"]
-PEERS = ["onnxruntime", "openvino", "mnn"]
+PEERS = ["onnxruntime", "openvino", "mnn", "llamacpp"]
 PAGES = os.path.realpath(f"{os.path.dirname(os.path.abspath(__file__))}/../../../docs/performance")
 BEGIN, END = "<!-- written by tools/bench/arm/compare.py -->\n", "<!-- until here -->\n"
 
@@ -48,7 +48,8 @@ class Asked:
 
     def precision(self):
         """As tools/bench judges answers."""
-        return "int8" if self.model.endswith(".int8") else "bf16" if "--compute bf16" in self.target else "f32"
+        stored = self.model.removeprefix(self.network())[1:]
+        return stored or ("bf16" if "--compute bf16" in self.target else "f32")
 
     def plain(self):
         """What Weft's own count is compared with: f32 with NEON. None where peers are."""
@@ -56,7 +57,7 @@ class Asked:
 
     def peers(self):
         """OpenVINO computes quantised files in floats on ARM."""
-        return [peer for peer in PEERS if self.precision() == "f32" or peer != "openvino"]
+        return {"f32": ["onnxruntime", "openvino", "mnn"], "int8": ["onnxruntime", "mnn"], "int4": ["llamacpp"]}[self.precision()]
 
 
 def millions(number):

@@ -6,10 +6,11 @@
 Writes docs/performance/arm.json, and the tables of arm.md there.
 
 WEFT compiles; PROGRAM is build/arm64/bin/weft_call_artifact (cmake --preset arm64); the peers' folder is from make-peers, models from
-tools/bench (MODEL.int8 is what its quantiser made). A case is MODEL:CASE@TARGET@PROCESSOR, arm:v8 and neoverse-n1 where none is named; behind
-a target may stand options of `weft compile`. Every answer is compared with the first peer's. A cell that is there already is kept, unless --case
-names it; --ours counts Weft alone anew, in the cells that --case names or in all. A ratio is the best peer's instructions / Weft's: above 1
-means that Weft executes fewer. What computes in bf16 or with SVE is compared with Weft's own count in f32 with NEON. Runs with the Python of tools/test-env.
+tools/bench (MODEL.int8 and MODEL.int4 are what its quantiser made; MODEL.int4.gguf lies beside for llama.cpp). A case is
+MODEL:CASE@TARGET@PROCESSOR, arm:v8 and neoverse-n1 where none is named; behind a target may stand options of `weft compile`. Every answer
+is compared with the first peer's. A cell that is there already is kept, unless --case names it; --ours counts Weft alone anew, in the cells
+that --case names or in all. A ratio is the best peer's instructions / Weft's: above 1 means that Weft executes fewer. What computes in bf16
+or with SVE is compared with Weft's own count in f32 with NEON. Runs with the Python of tools/test-env.
 """
 import argparse
 import dataclasses
@@ -32,6 +33,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def differs(answer, reference, asked):
+    if asked.precision() == "int4":  # llama.cpp gives logits of the last token only
+        answer = answer.reshape(-1)[-reference.size:]
     answer = answer.reshape(reference.shape)
     if asked.precision() != "f32":
         judged = cases.judge(answer, reference, asked.network(), asked.precision())
@@ -64,8 +67,9 @@ class Peers:
         work = self.counter.folder.name
         np.savez(f"{work}/feed.npz", **inputs.feed)
         root = os.path.abspath(f"{self.folder}/root-{processor}")
+        model = inputs.model.replace(".onnx", ".gguf") if engine == "llamacpp" else inputs.model
         command = [EMULATOR[0], "-cpu", PROCESSORS[processor], "-L", root, "-E", f"PYTHONPATH={os.path.abspath(self.folder)}/site", "-plugin",
-                   f"{self.counter.plugin},out={work}/counts.json", f"{root}/usr/bin/python3.11", f"{HERE}/peer.py", engine, inputs.model,
+                   f"{self.counter.plugin},out={work}/counts.json", f"{root}/usr/bin/python3.11", f"{HERE}/peer.py", engine, model,
                    f"{work}/feed.npz", inputs.output, str(self.calls), f"{work}/answer.npy"]
         run = subprocess.run(command, capture_output=True, text=True, cwd=work)  # converters leave files behind
         if run.returncode:

@@ -56,9 +56,19 @@ def mnn(model, feed, output):
     return call
 
 
+def llamacpp(model, feed, _):
+    """A file of Q4_0; logits of the last token only."""
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    from engines import llamacpp_engine
+    llamacpp_engine.gguf_file = lambda *_: model
+    engine = llamacpp_engine.Engine("", "", "int4", 1)
+    call = engine.bind(feed)
+    return lambda: engine.first(call())
+
+
 def main():
     engine, model, feed, output, calls, result = sys.argv[1:]
-    call = {"onnxruntime": onnxruntime, "openvino": openvino, "mnn": mnn}[engine](model, dict(np.load(feed)), output)
+    call = {"onnxruntime": onnxruntime, "openvino": openvino, "mnn": mnn, "llamacpp": llamacpp}[engine](model, dict(np.load(feed)), output)
     for _ in range(int(calls)):
         answer = call()
         with contextlib.suppress(ProcessLookupError):

@@ -45,9 +45,9 @@ def signature(name):
     if name in cases.ENCODERS:
         ids = {0: batch, 1: Dim("seq", min=2, max=512)}
         return cases.tokens(random, 2, 9), (dict(ids), dict(ids), dict(ids)), ["last_hidden_state"]
-    if name == "superres":
+    if name in cases.IMAGES:
         sizes = {2: Dim("height", min=1, max=4096), 3: Dim("width", min=1, max=4096)}
-        return cases.image(random, 2, 24, 40), ({0: batch, **sizes},), ["image_x2"]
+        return cases.image(random, 2, 24, 40), ({0: batch, **sizes},), [cases.IMAGES[name]]
     return cases.image(random, 2), ({0: batch},), ["logits"]
 
 
@@ -61,7 +61,7 @@ def export(name, net, path, floats=torch.float32):
 
 def write_references(folder, name, net):
     net = net.double()
-    for case in cases.CASES[name]:
+    for case in cases.CASES.get(name, []):
         answers = {}
         for i, feed in enumerate(cases.inputs(name, case)):
             feed = {k: v.astype(np.float64) if v.dtype == np.float32 else v for k, v in feed.items()}

@@ -1,4 +1,4 @@
-"""ViT-tiny, ResNet-50, MobileNetV2 and a network that doubles an image's resolution, all with random weights."""
+"""ViT-tiny, ResNet-50, MobileNetV2, a network that doubles an image's resolution and SplitSR, all with random weights."""
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -48,6 +48,50 @@ class SuperResolution(nn.Module):
         for first, second in self.body:
             x = x + second(F.relu(first(x)))
         return F.pixel_shuffle(self.tail(x), 2)
+
+
+class SplitBlock(nn.Module):
+    """Convolves the first channels and puts the result behind the others: after some blocks all had their turn."""
+
+    def __init__(self, channels):
+        super().__init__()
+        self.conv = nn.Conv2d(channels, channels, 3, padding=1)
+
+    def forward(self, x):
+        first = self.conv.in_channels
+        return torch.cat([x[:, first:], F.relu(self.conv(x[:, :first]))], 1)
+
+
+class ResidualBlock(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.first, self.second = (nn.Conv2d(channels, channels, 3, padding=1) for _ in range(2))
+
+    def forward(self, x):
+        return x + self.second(F.relu(self.first(x)))
+
+
+class SplitSR(nn.Module):
+    """At its published size, for any height and width: 6 groups of three residual and three split blocks, x4."""
+
+    def __init__(self, channels=64, groups=6):
+        super().__init__()
+        conv = lambda inputs, outputs: nn.Conv2d(inputs, outputs, 3, padding=1)
+        self.register_buffer("mean", torch.tensor([0.4488, 0.4371, 0.4040]).view(1, 3, 1, 1))
+        self.head, self.tail = conv(3, channels), conv(channels, 3)
+        self.groups = nn.ModuleList(
+            nn.Sequential(*[ResidualBlock(channels) for _ in range(3)], *[SplitBlock(channels // 4) for _ in range(3)],
+                          conv(channels, channels)) for _ in range(groups))
+        self.up = nn.ModuleList(conv(channels, 4 * channels) for _ in range(2))
+
+    def forward(self, image):
+        x = first = self.head(image - self.mean)
+        for group in self.groups:
+            x = x + group(x)
+        x = x + first
+        for conv in self.up:
+            x = F.pixel_shuffle(conv(x), 2)
+        return self.tail(x) + self.mean
 
 
 def conv_norm(inputs, outputs, kernel, stride=1, groups=1):
@@ -131,5 +175,5 @@ def folded(net):
     return net
 
 
-MAKERS = {"vit_tiny": ViT, "superres": SuperResolution, "resnet50": lambda: normalised(ResNet50()),
+MAKERS = {"vit_tiny": ViT, "superres": SuperResolution, "splitsr": SplitSR, "resnet50": lambda: normalised(ResNet50()),
           "mobilenetv2": lambda: normalised(MobileNetV2())}
