@@ -54,6 +54,7 @@ static VectorMachine::Traits traitsOf(bool isInOrder) {
                                /*laneRun=*/4,
                                /*keepsNan=*/true,
                                /*clearsForNothing=*/false};
+  traits.pairInstructions = 2;
   traits.loadsBetween = isInOrder;
   // What counts and branches takes the place of a product where nothing overtakes: one in two hundred is left of it.
   traits.turnDepth = isInOrder ? 32 : 4;

@@ -15,17 +15,22 @@ using namespace mlir;
 
 namespace weft {
 using namespace sve;
-SveMachine::SveMachine(unsigned lanes, Extensions has)
-    : VectorMachine({lanes,
-                     32,
-                     true,
-                     true,
-                     {8, {8, 6, 4}},
-                     {12, {12, 8, 6}},
-                     /*laneRun=*/4,
-                     /*keepsNan=*/true,
-                     /*clearsForNothing=*/false}),
-      has(has) {}
+
+static VectorMachine::Traits traitsOf(unsigned lanes) {
+  VectorMachine::Traits traits{lanes,
+                               32,
+                               true,
+                               true,
+                               {8, {8, 6, 4}},
+                               {12, {12, 8, 6}},
+                               /*laneRun=*/4,
+                               /*keepsNan=*/true,
+                               /*clearsForNothing=*/false};
+  traits.pairInstructions = 8; // both factors are parted and widened
+  return traits;
+}
+
+SveMachine::SveMachine(unsigned lanes, Extensions has) : VectorMachine(traitsOf(lanes)), has(has) {}
 
 Value SveMachine::multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) const {
   vector::ShuffleOp spread = spreadSegment(x);

@@ -61,6 +61,8 @@ public:
     bool loadsBetween = false;
     /// What a turn of a loop over products of floats sums of each row, a multiple of laneRun: as many as registers and the offsets of loads allow.
     int64_t turnDepth = 4;
+    /// Instructions that add two products of 16 bits to each i32 of a vector.
+    int64_t pairInstructions = 1;
   };
   /// Where what is fetched ahead shall wait.
   enum class Cache { First, Second };
@@ -100,6 +102,7 @@ public:
   virtual bool masks(unsigned bits) const { return false; }
   bool masksWords() const { return masks(32); }
 
+  int64_t pairInstructions() const { return traits.pairInstructions; }
   /// To each i32 of `sum` two products of signed numbers of 16 bits.
   virtual mlir::Value addPairProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum, mlir::Value x,
                                       mlir::Value y) const;

@@ -22,6 +22,7 @@ constexpr Limits kLimits[] = {
 constexpr int64_t kMostRowTiles = 10;                     ///< of a block
 /// Of floats. With fewer, the transforms cost more than they save.
 constexpr int64_t kFewestChannels = 8;
+constexpr int64_t kSavedProducts = 4; ///< one of so many is left
 /// Channels by filters. Beyond, filters for tiles of 4 are too many bytes for small images.
 constexpr int64_t kMostForFour = 256 * 256;
 
@@ -54,6 +55,8 @@ Match<WinogradTiles> WinogradTiles::match(func::FuncOp spec, const VectorMachine
   if (why)
     return why;
   WinogradTiles s{*shape, kind};
+  if (s.instructions(machine) >= kSavedProducts)
+    return Decline{"products of bytes sum more at once than transforms save"};
   int64_t inVector = s.lanes(machine) / machine.lanes(); // channels, for one float
   // Products of one vector of filters save half as much beside transforms of as many channels.
   int64_t vectors = IntegerTile::vectorsFor(s.filters, machine);
@@ -79,7 +82,10 @@ Match<WinogradTiles> WinogradTiles::match(func::FuncOp spec, const VectorMachine
 }
 
 int64_t WinogradTiles::instructions(const VectorMachine &machine) const {
-  return kind == Bytes ? IntegerDot(machine, op.getInput(), op.getFilter()).group() / 2 : 1;
+  if (kind != Bytes)
+    return 1;
+  int64_t pairs = IntegerDot(machine, op.getInput(), op.getFilter()).group() / 2;
+  return pairs == 1 ? 1 : pairs * machine.pairInstructions();
 }
 
 /// Whether known images have so few results in their last tiles that the method saves a quarter of the instructions.
