@@ -118,7 +118,8 @@ void emitPanels(KernelContext &c, const Shape &s, const Products &products,
       widenRows(c, s, products.dot, rows, source.first, t.scratch, source.rowBytes);
       source.first = t.scratch;
     }
-    return tile.placed(source, t.scratch); // [place]
+    // [place] Or they stay where they are.
+    return tile.placed(source, t.scratch);
   };
   // [panels] Of all tiles of the call: results of the last panel are stored behind them.
   trailing.loop(t.count, t.from, t.to, sourceOf, [&](Value nth, Value panel, RowRuns &source) {

@@ -1,7 +1,7 @@
 //===- IntegerTile.cpp - The inner loops of products of bytes -------------------------------------------===//
 //
 //   rows shifted into scratch, where panels are many                        [place]
-//   sums = 0, or what stands behind the panel where activations are shifted [begin]
+//   sums = 0, or what is behind the panel where activations are shifted     [begin]
 //   for groups of k's of a run, some in each turn                           [groups]
 //     weights = a group for each column of the panel, in its vectors        [load weights]
 //     for row: its sums += its group in all lanes * weights                 [multiply add]
