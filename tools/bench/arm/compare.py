@@ -59,8 +59,9 @@ class Inputs:
 class Peers:
     """Engines for ARM in an emulated Python."""
 
-    def __init__(self, folder, counter, calls):
+    def __init__(self, folder, counter, calls, llamacpp):
         self.folder, self.counter, self.calls = folder, counter, calls
+        self.settings = ["-E", f"LD_LIBRARY_PATH={os.path.abspath(llamacpp)}", "-E", f"LLAMACPP={os.path.abspath(llamacpp)}/libllama.so"] if llamacpp else []
 
     def count(self, engine, inputs, processor):
         """What a call executes, and the answer."""
@@ -68,7 +69,7 @@ class Peers:
         np.savez(f"{work}/feed.npz", **inputs.feed)
         root = os.path.abspath(f"{self.folder}/root-{processor}")
         model = inputs.model.replace(".onnx", ".gguf") if engine == "llamacpp" else inputs.model
-        command = [EMULATOR[0], "-cpu", PROCESSORS[processor], "-L", root, "-E", f"PYTHONPATH={os.path.abspath(self.folder)}/site", "-plugin",
+        command = [EMULATOR[0], "-cpu", PROCESSORS[processor], "-L", root, "-E", f"PYTHONPATH={os.path.abspath(self.folder)}/site", *self.settings, "-plugin",
                    f"{self.counter.plugin},out={work}/counts.json", f"{root}/usr/bin/python3.11", f"{HERE}/peer.py", engine, model,
                    f"{work}/feed.npz", inputs.output, str(self.calls), f"{work}/answer.npy"]
         run = subprocess.run(command, capture_output=True, text=True, cwd=work)  # converters leave files behind
@@ -101,7 +102,7 @@ def count_peers(options, counter, asked, inputs):
     counted, reference = {}, None
     for engine in asked.peers():
         try:
-            count, answer = Peers(options.peers, counter, options.calls).count(engine, inputs, asked.cpu)
+            count, answer = Peers(options.peers, counter, options.calls, options.llamacpp).count(engine, inputs, asked.cpu)
         except RuntimeError as error:
             print(f"{asked}: {error}", file=sys.stderr)
             continue
@@ -156,6 +157,7 @@ def main():
     for name in ("weft", "call", "peers", "models"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--case", action="append", default=[], type=Asked.parse)
+    parser.add_argument("--llamacpp", metavar="FOLDER", help="of libllama.so, built for ARM with i8mm; else the package's, which has no products of bytes")
     parser.add_argument("--calls", type=int, default=3, help="the last of so many is counted")
     parser.add_argument("--ours", action="store_true", help="count Weft alone anew in cells that are there")
     options = parser.parse_args()

@@ -61,6 +61,8 @@ def llamacpp(model, feed, _):
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     from engines import llamacpp_engine
     llamacpp_engine.gguf_file = lambda *_: model
+    if "LLAMACPP" in os.environ:
+        llamacpp_engine.Engine.path = staticmethod(lambda: os.environ["LLAMACPP"])
     engine = llamacpp_engine.Engine("", "", "int4", 1)
     call = engine.bind(feed)
     return lambda: engine.first(call())
