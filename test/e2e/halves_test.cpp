@@ -1,6 +1,7 @@
 // Models in f16 and bf16: products and attention take operands and results of 16 bits where they take f32.
 #include "test/support/Constant.h"
 #include "test/support/Halves.h"
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <filesystem>
@@ -55,6 +56,35 @@ TEST_CASE("rows and weights of 16 bits are multiplied by the schedule of packed 
                   for (int64_t m : {0, 1, 2, 5, 14, 15, 29, 120, 263})
                     CHECK(program.difference({{"m", m}}) <= place(element));
                 });
+}
+
+/// x * w as it is summed.
+static std::string sums(const std::string &element, int64_t k, int64_t n) {
+  Constant w{element, {k, n}};
+  std::string x = tensor("m, " + std::to_string(k), element),
+              y = tensor("m, " + std::to_string(n), "f32");
+  return "func.func @main(%x: " + x + ") -> " + y +
+         " attributes {weft.symbols = #weft.symbols<m>} {\n  %w = " + w.text(1) +
+         "\n  %0 = weft.contract \"m k, k n -> m n\" %x, %w accumulate f32 : (" + x + ", " +
+         w.type() + ") -> " + y + "\n  return %0 : " + y + "\n}\n";
+}
+
+TEST_CASE("tiles that find panels of 16 bits widened give the bits of those that widen them") {
+  const int64_t k = 1031, n = 300, few = 29; // two blocks of panels, a last unit that is half there
+  for (const char *element : {"f16", "bf16"})
+    onTargets(sums(element, k, n), [&](Program &program, const std::string &) {
+      CHECK(uses(program, "contraction"));
+      std::vector<Tensor> rows = program.generate({{"m", 263}}, 1);
+      std::vector<Tensor> many = program.run(rows);
+      rows[0].dims[0] = few;
+      rows[0].bytes.resize(few * k * 2);
+      std::vector<Tensor> first = program.run(rows);
+      REQUIRE(many.size() == 1);
+      REQUIRE(first.size() == 1);
+      REQUIRE(first[0].bytes.size() == few * n * 4);
+      CHECK(std::memcmp(first[0].bytes.data(), many[0].bytes.data(), few * n * 4) == 0);
+      CHECK(std::any_of(first[0].bytes.begin(), first[0].bytes.end(), [](char b) { return b; }));
+    });
 }
 
 /// A product in one type, of which one operator goes on computing and another sees the bits.

@@ -3,7 +3,6 @@
 // C[m, n] = epilogue(sum over k of A[m, k] * W[k, n]) with constant k and n.
 //
 //   for block of panels                                                      [units]
-//     weights of 16 bits as f32 into scratch, where many tiles follow        [widen]
 //   for tile of up to MR rows                                                [tiles]
 //     the rows as reals into scratch, where they are rounded or narrow       [lay rows]
 //     for 1, 2 or 4 panels at once, then for each of those left over         [panels]
@@ -11,6 +10,7 @@
 //         sums = 0, in registers, too: few rows have several chains of them  [sum chunk]
 //         for the chunk's k, some in each turn
 //           weights = one or some k's of the panels, widened to f32          [load weights]
+//             those of 16 bits go to scratch, where many tiles follow        [leave weights]
 //           for row, vector: sums += A[row, k] in all lanes * weights        [multiply add]
 //             or of pairs of bf16, neither widened, where the machine does   [multiply pairs]
 //         chains are added up                                                [join chains]
@@ -104,7 +104,7 @@ struct Shape : PackedContraction {
   }
   /// Whether a tile's rows are multiplied in scratch, as f32.
   bool laysRows() const { return roundedBlock != 0 || (isHalf(element) && !pairs); }
-  /// Whether panels may be widened before tiles meet them.
+  /// Whether panels may be widened once for many tiles.
   bool widens() const { return weight.form == PackedWeight::Halves && !pairs && k; }
   /// Between rows as they are multiplied, in elements. Those laid in scratch do not meet in the
   /// first-level cache. 0 where k is a symbol.
@@ -167,7 +167,7 @@ public:
     Shape s = Shape::of(spec, machine);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     PanelBlocks blocks = blocksOf(spec, machine);
-    if (!s.widens() || !blocks.mayPrepare())
+    if (!s.widens() || !blocks.mayLeave())
       return {blocks.units(), constant(1), constant(rowsBytes(s, machine))};
     int64_t widened = widenedOf(s).bytes(blocks.perBlock);
     return {blocks.units(), constant(1), constant(widenedFrom(s, machine) + widened)};
@@ -185,18 +185,13 @@ public:
   void emit(KernelContext &c) const override {
     Shape s = Shape::of(c.spec, c.machine);
     PanelBlocks blocks = blocksOf(c.spec, c.machine);
-    // [widen] Else a tile does so in registers.
-    PanelBlocks::Prepare widen = [&](KernelContext &c, Value from, Value to) {
-      int64_t distance = s.panelDistance(c.spec, c.machine);
-      Value stored = bytes(c, c.inputs[s.weight.data], c.mul(from, constantI64(c.b, distance)));
-      widenedOf(s).emit(c, stored, distance, widenedAt(c, s, c.scratch), c.sub(to, from));
-    };
     // [units] Here and in the functions:
     // [tiles] those of one size that follow each other share a call.
     blocks.emit(
         c,
         [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
-          bool laysAhead = tile.isPrepared && s.mayLayAhead(inner.machine);
+          bool laysAhead =
+              tile.panels == PanelBlocks::Panels::Found && s.mayLayAhead(inner.machine);
           if (laysAhead)
             layRows(inner, s, rowsAt(inner, s, tile.first), tile.scratch, rows);
           inner.loop(constantI64(inner.b, 0), tile.count, 1, [&](Value n) {
@@ -205,7 +200,7 @@ public:
             emitPanels(inner, blocks, rows, tile.nth(inner, n, rows), laid);
           });
         },
-        s.widens() ? widen : PanelBlocks::Prepare());
+        s.widens());
   }
 
 private:
@@ -253,6 +248,7 @@ private:
     int64_t rows, panels, ofPanel; ///< vectors
     Value first, a;
     Value weights;    ///< where panel 0 begins, or would
+    Value left = {};  ///< where it is left as f32, or would be
     int64_t distance; ///< bytes to the next panel
     Value panel;      ///< the first of them
     Value stride;     ///< elements to the next row, where k is a symbol
@@ -277,9 +273,13 @@ private:
     Shape s = Shape::of(c.spec, c.machine);
     Value first = tile.first, from = tile.from, to = tile.to, weights = c.inputs[s.weight.data];
     int64_t distance = s.panelDistance(c.spec, c.machine);
-    if (tile.isPrepared) {
+    Value left;
+    if (tile.panels != PanelBlocks::Panels::Stored) {
       Value skipped = c.mul(from, constantI64(c.b, widenedOf(s).panelBytes()));
-      weights = bytes(c, widenedAt(c, s, tile.scratch), c.sub(constantI64(c.b, 0), skipped));
+      left = bytes(c, widenedAt(c, s, tile.scratch), c.sub(constantI64(c.b, 0), skipped));
+    }
+    if (tile.panels == PanelBlocks::Panels::Found) {
+      weights = std::exchange(left, Value());
       s.weight.form = PackedWeight::Words;
       distance = widenedOf(s).panelBytes();
     }
@@ -298,7 +298,8 @@ private:
     auto walk = [&](Value from, Value to, int64_t panels) {
       c.loop(from, to, panels, [&](Value panel) {
         c.e.forget();
-        Tile t{rows, panels, s.vectors, first, a, weights, distance, panel, s.k ? Value() : depth};
+        Tile t{rows,    panels, s.vectors, first, a,
+               weights, left,   distance,  panel, s.k ? Value() : depth};
         if (rows > kFewRows && fetchesAhead(s))
           t.ahead = blocks.ahead(c, tile, panel, c.inputs[s.weight.data], next);
         if (int64_t turns = s.k / turnDepth(s, c.machine, rows); rows > kFewRows && turns && s.n)
@@ -551,12 +552,15 @@ private:
       for (int64_t first = 0; first < t.vectors(); first += beside) {
         // [load weights] A unit of them: one k, or several that share a word. Once for all rows.
         SmallVector<SmallVector<Value, 8>> weights;
-        for (int64_t v = first; v < first + beside; ++v)
+        for (int64_t v = first; v < first + beside; ++v) {
           weights.push_back(
               loadUnit(c, s,
                        at(c, here[v / s.vectors], c.b.getI8Type(),
                           u * bytesPerUnit + v % s.vectors * bytesPerUnit / s.vectors),
                        zero.empty() ? Value() : zero[v]));
+          if (t.left)
+            leave(c, s, t, weights.back(), c.add(k, constantI64(c.b, u * unit)), v);
+        }
         // [multiply add] Chains take turns from one step to the next.
         for (int64_t i = 0; i * together < unit && u * unit + i * together < depth; ++i)
           for (int64_t r = 0; r < t.rows; ++r) {
@@ -572,6 +576,18 @@ private:
           }
       }
     }
+  }
+
+  /// [leave weights] Vector `v` of the k's beginning at `k`, beside products: storing and widening
+  /// take other parts of a processor. What the last unit of a panel has too much, the next panel
+  /// overwrites.
+  static void leave(KernelContext &c, const Shape &s, const Tile &t, ArrayRef<Value> weights,
+                    Value k, int64_t v) {
+    Type f32 = c.b.getF32Type();
+    Value panel = bytes(c, t.left, c.mul(t.panel, constantI64(c.b, widenedOf(s).panelBytes()))),
+          here = elementPointer(c.b, panel, f32, c.mul(k, constantI64(c.b, s.columns)));
+    for (auto [i, reals] : llvm::enumerate(weights))
+      c.b.create<LLVM::StoreOp>(reals, at(c, here, f32, i * s.columns + v * c.machine.lanes()), 4);
   }
 
   /// Row r of a tile, of which the first is at `first`.

@@ -3,7 +3,7 @@
 //   where the rows are one tile: it meets the panels of all blocks of the call     [single tile]
 //   else for block of panels                                                       [blocks]
 //     the tiles of the block among the units of the call                           [tiles before]
-//     where they are many: prepare the panels, if there is anything to do          [prepare]
+//     where they are many and panels are left in scratch: the first does so        [leave]
 //     call the function of each size of tiles                                      [call]
 //===--------------------------------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ constexpr int64_t kPairBytes =
 constexpr int64_t kManyTiles = 4; ///< that then fetch a block's weights with most of their panels
 constexpr int64_t kTilesToPart =
     8; ///< among workers: each then reads the whole weight, but nobody else's rows
-constexpr int64_t kTilesToPrepare =
+constexpr int64_t kTilesToLeave =
     8; ///< a block for: what is written then has to reach the second-level cache
 
 } // namespace
@@ -79,17 +79,16 @@ Value PanelBlocks::tilesBefore(KernelContext &c, Value unit, Value block, Value 
   return c.b.create<arith::SelectOp>(byRows, ofRows, ofPanels);
 }
 
-bool PanelBlocks::mayPrepare() const {
+bool PanelBlocks::mayLeave() const {
   std::optional<int64_t> rows = m.asConstant();
-  return !rows || *rows > (kTilesToPrepare - 1) * mostRows;
+  return !rows || *rows > (kTilesToLeave - 1) * mostRows;
 }
 
 /// The loops of a call over its units.
 class PanelBlocks::Units {
 public:
-  Units(KernelContext &c, const PanelBlocks &blocks, const Functions &tiles,
-        const Functions &prepared, const Prepare &prepare)
-      : c(c), p(blocks), tiles(tiles), prepared(prepared), prepare(prepare), rows(c.e.uniform(p.m)),
+  Units(KernelContext &c, const PanelBlocks &blocks, const TileFunctions &tiles)
+      : c(c), p(blocks), tiles(tiles), rows(c.e.uniform(p.m)),
         count(c.e.uniform(SymExpr::ceildiv(p.m, p.mostRows))) {}
 
   void emit() {
@@ -99,16 +98,16 @@ public:
     c.choose(
         single,
         [&] {
-          run(tiles, zero, one,
-              {panelOf(c.begin), endOf(c.end), zero, number(p.storedBytes / p.steps), zero});
+          run(tiles.stored, zero, one,
+              {panelOf(c.begin), endOf(c.end), zero, zero, number(p.storedBytes / p.steps), zero});
         },
         [&] { emitBlocks(); });
   }
 
 private:
   /// Panels of a call, and what Tile::ahead needs.
-  struct Panels {
-    Value from, to, ofTile, stride, skipped;
+  struct BlockPanels {
+    Value from, to, firstTile, ofTile, stride, skipped;
   };
 
   /// [blocks] Each stays near for all of its tiles.
@@ -123,27 +122,28 @@ private:
             to = p.tilesBefore(c, c.end, block, count);
       Value here = c.b.create<arith::MaxSIOp>(c.sub(to, from), one);
       Value stride = c.b.create<arith::DivUIOp>(size, c.mul(fetching, here));
-      Panels panels{panelOf(block), endOf(c.add(block, one)), c.mul(stride, fetching), stride,
-                    skipped};
-      if (prepared.empty())
-        return run(tiles, from, to, panels);
-      // [prepare] For the tiles of the call.
+      BlockPanels panels{
+          panelOf(block), endOf(c.add(block, one)), from, c.mul(stride, fetching), stride, skipped};
+      if (tiles.left.empty())
+        return run(tiles.stored, from, to, panels);
+      // [leave] For the tiles of the call.
       c.choose(
-          isAtLeast(here, kTilesToPrepare),
+          isAtLeast(here, kTilesToLeave),
           [&] {
-            prepare(c, panels.from, panels.to);
-            run(prepared, from, to, panels);
+            Value second = c.add(from, one);
+            run(tiles.left, from, second, panels);
+            run(tiles.found, second, to, panels);
           },
-          [&] { run(tiles, from, to, panels); });
+          [&] { run(tiles.stored, from, to, panels); });
     });
   }
 
   /// [call] Tiles of one size follow each other.
-  void run(const Functions &functions, Value from, Value to, const Panels &panels) {
+  void run(const Functions &functions, Value from, Value to, const BlockPanels &panels) {
     callRowTiles(
         c, functions, rows, count, from, to, [&](const TileRange &r) -> SmallVector<Value> {
-          Value ahead =
-              c.add(number(p.perBlock * p.storedBytes), c.mul(c.sub(r.tile, from), panels.ofTile));
+          Value ahead = c.add(number(p.perBlock * p.storedBytes),
+                              c.mul(c.sub(r.tile, panels.firstTile), panels.ofTile));
           return {
               c.kernel.getArgument(0), r.first,        panels.from,   panels.to, c.scratch, ahead,
               panels.stride,           panels.skipped, panels.ofTile, r.count};
@@ -161,14 +161,11 @@ private:
 
   KernelContext &c;
   const PanelBlocks &p;
-  const Functions &tiles, &prepared;
-  const Prepare &prepare;
+  const TileFunctions &tiles;
   Value rows, count;
 };
 
-void PanelBlocks::emit(KernelContext &c,
-                       function_ref<void(KernelContext &, int64_t rows, const Tile &)> body,
-                       const Prepare &prepare) const {
+PanelBlocks::TileFunctions PanelBlocks::declareTiles(KernelContext &c, bool leaves) const {
   Type i64 = c.b.getI64Type();
   auto declare = [&](int64_t rows, StringRef suffix) {
     func::FuncOp function =
@@ -176,15 +173,26 @@ void PanelBlocks::emit(KernelContext &c,
     function.setName((function.getName() + suffix).str());
     return function;
   };
-  Functions tiles, prepared;
+  TileFunctions tiles;
   for (int64_t r = 1; r <= mostRows; ++r)
-    tiles.push_back(declare(r, ""));
+    tiles.stored.push_back(declare(r, ""));
+  if (!leaves || !mayLeave())
+    return tiles;
   // Of sizes that several tiles may have.
-  int64_t fewest = ((kTilesToPrepare - 1) * mostRows + 1) / kTilesToPrepare;
-  for (int64_t r = 1; prepare && mayPrepare() && r <= mostRows; ++r)
-    prepared.push_back(r < fewest ? func::FuncOp() : declare(r, "_prepared"));
-  Units(c, *this, tiles, prepared, prepare).emit();
-  auto emitTiles = [&](const Functions &functions, bool isPrepared) {
+  int64_t fewest = ((kTilesToLeave - 1) * mostRows + 1) / kTilesToLeave;
+  for (int64_t r = 1; r <= mostRows; ++r) {
+    tiles.left.push_back(r < fewest ? func::FuncOp() : declare(r, "_leaves"));
+    tiles.found.push_back(r < fewest ? func::FuncOp() : declare(r, "_finds"));
+  }
+  return tiles;
+}
+
+void PanelBlocks::emit(KernelContext &c,
+                       function_ref<void(KernelContext &, int64_t rows, const Tile &)> body,
+                       bool leaves) const {
+  TileFunctions tiles = declareTiles(c, leaves);
+  Units(c, *this, tiles).emit();
+  auto emitTiles = [&](const Functions &functions, Panels panels) {
     for (auto [i, function] : llvm::enumerate(functions))
       if (function)
         emitRowTile(c, function,
@@ -192,11 +200,12 @@ void PanelBlocks::emit(KernelContext &c,
                       auto argument = [&](unsigned i) { return function.getArgument(i); };
                       body(inner, rows,
                            {argument(1), argument(2), argument(3), argument(4), argument(5),
-                            argument(6), argument(7), argument(8), argument(9), isPrepared});
+                            argument(6), argument(7), argument(8), argument(9), panels});
                     });
   };
-  emitTiles(tiles, false);
-  emitTiles(prepared, true);
+  emitTiles(tiles.stored, Panels::Stored);
+  emitTiles(tiles.left, Panels::Left);
+  emitTiles(tiles.found, Panels::Found);
 }
 
 PanelBlocks::Tile PanelBlocks::Tile::nth(KernelContext &c, Value n, int64_t rows) const {

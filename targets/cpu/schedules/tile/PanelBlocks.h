@@ -47,6 +47,8 @@ struct PanelBlocks {
   /// How units follow the rows of this argument of the specification; nothing when its rows are read in another way, too.
   std::optional<RowTiles> rowTiles(mlir::func::FuncOp spec, unsigned argument) const;
 
+  /// How a tile reads its block: where many tiles meet it, the first leaves the panels in scratch in the form in which the others read them.
+  enum class Panels { Stored, Left, Found };
   /// What the function for tiles of a size is called with.
   struct Tile {
     mlir::Value first;    ///< row
@@ -55,18 +57,16 @@ struct PanelBlocks {
     mlir::Value ahead, stride, skipped; ///< what ahead() needs
     mlir::Value ofTile;                 ///< by how much `ahead` grows with every tile
     mlir::Value count;                  ///< tiles, one behind the other
-    bool isPrepared = false;            ///< the block's panels are
+    Panels panels = Panels::Stored;
     /// The n-th of them alone.
     Tile nth(KernelContext &c, mlir::Value n, int64_t rows) const;
   };
-  /// What is done with a block's panels [from, to) before several tiles of rows meet them.
-  using Prepare = std::function<void(KernelContext &, mlir::Value from, mlir::Value to)>;
-  /// Emits the units' loops and, with `body`, a function for every number of rows; with `prepare` another for those of many tiles.
+  /// Emits the units' loops and, with `body`, a function for every number of rows; where first tiles leave panels, two more for those of many tiles.
   void emit(KernelContext &c,
             llvm::function_ref<void(KernelContext &, int64_t rows, const Tile &)> body,
-            const Prepare &prepare = {}) const;
-  /// Whether rows may be so many that panels are prepared.
-  bool mayPrepare() const;
+            bool leaves = false) const;
+  /// Whether rows may be so many that first tiles leave panels.
+  bool mayLeave() const;
   /// What to fetch while a panel is summed. `weights` is the argument's first byte, `nextRows` that of the rows behind the tile's.
   Ahead ahead(KernelContext &c, const Tile &tile, mlir::Value panel, mlir::Value weights,
               mlir::Value nextRows) const;
@@ -79,6 +79,11 @@ private:
                           mlir::Value count) const;
   /// Functions for tiles of 1, 2, … rows; null where there are none of that size.
   using Functions = llvm::SmallVector<mlir::func::FuncOp>;
+  /// Of each form of panels.
+  struct TileFunctions {
+    Functions stored, left, found;
+  };
+  TileFunctions declareTiles(KernelContext &c, bool leaves) const;
   class Units;
 };
 
