@@ -104,6 +104,21 @@ TEST_CASE("products agree with the evaluator where blocks share the steps of few
             {{1, 40, 600}, {17, 72, 515}, {40, 24, 1030}, {70, 65, 520}, {390, 20, 1030}}, 1e-4);
 }
 
+TEST_CASE("products agree with the evaluator where their columns or steps are known to be few") {
+  for (auto [k, n] :
+       {std::pair(24, 40), std::pair(24, 8), std::pair(300, 8), std::pair(1040, 16)}) {
+    std::string depth = std::to_string(k), width = std::to_string(n),
+                x = tensor("m, " + depth, "f16"), y = tensor(depth + ", " + width, "f16"),
+                z = tensor("m, " + width, "f32");
+    agree(program(x, y, z,
+                  "  %z = weft.contract \"m k, k n -> m n\" %x, %y accumulate f32 : (" + x + ", " +
+                      y + ") -> " + z + "\n",
+                  "m"),
+          {{0, 0, 0}, {1, 0, 0}, {16, 0, 0}, {33, 0, 0}, {130, 0, 0}, {260, 0, 0}}, 1e-4,
+          "product");
+  }
+}
+
 TEST_CASE("products agree in every bit where they are of bytes, with signs or without") {
   const char *const kinds[] = {"ui8", "i8"}, *const lefts[] = {"m, k", "k, m"},
                     *const rights[] = {"n, k", "k, n"};
