@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/// Begun while the process is known to be there: numbers are given again. Begun with all bits 0 it sees nothing.
+/// Begun while the process is known to be there: numbers are given again. With all bits 0 it sees nothing.
 struct weft_watch_t {
   int32_t process; ///< 0: none
   int32_t file;    ///< a pidfd; -1: none
