@@ -218,7 +218,8 @@ private:
       row.peer = exchange.form.peer;
       row.group = exchange.group;
       if (auto overlap = dyn_cast<plan::OverlapOp>(op->getParentOp()))
-        row.most_pieces = overlap.getMostPieces().value_or(0);
+        row.most_pieces =
+            uint16_t(std::min<int64_t>(overlap.getMostPieces().value_or(0), WEFT_MOST_PIECES));
     }
     return blob.list(rows);
   }
