@@ -269,7 +269,8 @@ private:
     for (OpOperand &operand : end->getOpOperands()) {
       if (conditional && operand.getOperandNumber() == 0 && !isMadeHere(operand.get()))
         continue; // the host reads it where it lies
-      bool isOwn = made.groupOf(operand.get()) || isExchanged(operand.get());
+      bool isOwn = made.groupOf(operand.get()) || isExchanged(operand.get()) ||
+                   isComputedBefore(operand.get());
       if (!isOwn || !seen.insert(operand.get()).second)
         made.copies.push_back(&operand);
     }
@@ -279,6 +280,24 @@ private:
   bool isExchanged(Value value) const {
     Operation *op = value.getDefiningOp();
     return isa_and_present<CollectiveOpInterface>(op) && op->getBlock() == end->getBlock();
+  }
+
+  /// What a kernel in front of operations of the host computes, which do not read it: the function's result may lie where callers want it at once.
+  bool isComputedBefore(Value value) const {
+    Operation *op = value.getDefiningOp();
+    return isa<func::ReturnOp>(end) && op && op->getBlock() == end->getBlock() &&
+           op->isBeforeInBlock(&*begin) && !isFree(op) && !isStored(op) &&
+           !isa<HostOpInterface>(op) && !isReadByHost(value);
+  }
+
+  /// As it is or as a view, also inside of an operation's regions.
+  bool isReadByHost(Value value) const {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      if (user->getBlock() != end->getBlock() || isa<HostOpInterface>(user))
+        return true;
+      return isFree(user) &&
+             llvm::any_of(user->getResults(), [&](Value view) { return isReadByHost(view); });
+    });
   }
 
   /// What an operation of the host reads lies in memory.

@@ -99,3 +99,25 @@ func.func @rows_of_bytes(%x: !weft.tensor<[b, s, 8], ui8>, %f: !weft.tensor<[b, 
   %1 = weft.contract "... k, k n -> ... n" %fr, %v accumulate f32 : (!weft.tensor<[b * s, 8], f32>, !weft.tensor<[8, 4], f32>) -> !weft.tensor<[b * s, 4], f32>
   return %0, %1 : !weft.tensor<[b * s, 4], i32>, !weft.tensor<[b * s, 4], f32>
 }
+
+// What is computed in front of an exchange that does not read it lies where the caller wants it; what ranks exchange is copied there.
+// CHECK-LABEL: func.func @early
+// CHECK:         %[[E:.*]] = weft.kernel "loop"(%arg0)
+// CHECK:         %[[A:.*]] = weft.all_reduce sum %arg1
+// CHECK-NOT:     weft.kernel
+// CHECK:         return %[[E]], %[[A]]
+// CHECK-LABEL: func.func @exchanged
+// CHECK:         %[[E:.*]] = weft.kernel "loop"(%arg0)
+// CHECK:         %[[A:.*]] = weft.all_reduce sum %[[E]]
+// CHECK:         %[[C:.*]] = weft.kernel "loop"(%[[E]])
+// CHECK:         return %[[C]], %[[A]]
+func.func @early(%x: !weft.tensor<[n, 4], f32>, %y: !weft.tensor<[n, 4], f32>) -> (!weft.tensor<[n, 4], f32>, !weft.tensor<[n, 4], f32>) attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, rank_tp : "rank_tp <= 1">} {
+  %e = weft.exp %x : (!weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
+  %a = weft.all_reduce sum %y over<tp = 2> : (!weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
+  return %e, %a : !weft.tensor<[n, 4], f32>, !weft.tensor<[n, 4], f32>
+}
+func.func @exchanged(%x: !weft.tensor<[n, 4], f32>) -> (!weft.tensor<[n, 4], f32>, !weft.tensor<[n, 4], f32>) attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, rank_tp : "rank_tp <= 1">} {
+  %e = weft.exp %x : (!weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
+  %a = weft.all_reduce sum %e over<tp = 2> : (!weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
+  return %e, %a : !weft.tensor<[n, 4], f32>, !weft.tensor<[n, 4], f32>
+}
