@@ -2,7 +2,7 @@
 
 Products of transformers as a rank of two has them: what is gathered times half of the columns, and half of the sum, whose result is scattered. A link
 is set so that an exchange takes 0.25, 0.5 and 1 of the product's time, and told when compiling; without one an exchange is a copy in memory. Beside both forms stands the product
-alone, on both ranks at once. E = 1 - (fused - product) / (unfused - product) is the part of an exchange that is hidden. What docs/overlap.md says that the fused
+alone, on both ranks at once; every call ends when both are done. E = 1 - (fused - product) / (unfused - product) is the part of an exchange that is hidden. What docs/overlap.md says that the fused
 step takes, of the product's time as it was measured and the link's numbers, stands beside it.
 "Whole parts" is what a rank's part as one piece gives: the other's rows travel beside one half of the product, as blocks of a ring do; what is scattered
 is then not added. It is measured where an exchange takes half of the product's time or more: a shorter one fits behind a half.
@@ -34,7 +34,7 @@ def tensor(*dims):
 
 
 def program(kind, rows, columns):
-    """The text of one rank's program: m rows of its own, 2*m of all. `kind` None: without an exchange, but for one number, behind which both ranks are done."""
+    """The text of one rank's program: m rows of its own, 2*m of all. `kind` None: without an exchange."""
     given, whole, weight, made = (tensor("m" if kind == "gather" else "2*m", rows), tensor("2*m", rows), tensor(rows, columns), tensor("2*m", columns))
     lines = [constant(rows, columns)]
     read, result = "x", "p"
@@ -45,11 +45,7 @@ def program(kind, rows, columns):
     if kind == "scatter":
         result, of_all, made = "y", made, tensor("m", columns)
         lines.append(f"%y = weft.reduce_scatter sum %p dim 0 over<tp = 2> : ({of_all}) -> {made}")
-    if not kind:
-        one = tensor(1)
-        lines += [f"%d = weft.all_reduce sum %done over<tp = 2> : ({one}) -> {one}", f"return %p, %d : {made}, {one}"]
-        return function([("x", given), ("done", one)], lines, [made, one])
-    return function([("x", given)], [*lines, f"return %{result} : {made}"], [made])
+    return until_both_are_done([("x", given)], lines, [result], made)
 
 
 def program_of_parts(kind, rows, columns):
@@ -59,11 +55,19 @@ def program_of_parts(kind, rows, columns):
     send = lambda name, what, of: f"%{name} = weft.permute %{what} by 1 over<tp = 2> : ({of}) -> {of}"
     lines = [constant(rows, columns)]
     if kind == "gather":
-        lines += [send("o", "x", given), multiply("p", "x"), multiply("q", "o"), f"return %p, %q : {made}, {made}"]
-        return function([("x", given)], lines, [made, made])
+        lines += [send("o", "x", given), multiply("p", "x"), multiply("q", "o")]
+        return until_both_are_done([("x", given)], lines, ["p", "q"], made)
     # Both are results: added by the second product, what comes would be waited for in front of it.
-    lines += [multiply("o", "a"), send("q", "o", made), multiply("p", "x"), f"return %p, %q : {made}, {made}"]
-    return function([("x", given), ("a", given)], lines, [made, made])
+    lines += [multiply("o", "a"), send("q", "o", made), multiply("p", "x")]
+    return until_both_are_done([("x", given), ("a", given)], lines, ["p", "q"], made)
+
+
+def until_both_are_done(inputs, lines, results, type):
+    """A sum of one number behind all else: a call takes as long as the later rank, whatever is exchanged in front. Without it a rank that is slower has its own rows
+    later, and the other's sooner: where all wait for rows the step takes the mean of both ranks, and a product alone what its rank takes."""
+    one, names = tensor(1), [f"%{result}" for result in results]
+    lines = [*lines, f"%d = weft.all_reduce sum %done over<tp = 2> : ({one}) -> {one}", f"return {', '.join([*names, '%d'])} : {', '.join([type] * len(names) + [one])}"]
+    return function([*inputs, ("done", one)], lines, [type] * len(names) + [one])
 
 
 def constant(rows, columns):
@@ -114,7 +118,7 @@ def measure_cell(product, texts, rows, part, options):
     made = {"product": compiled(texts["product"], "product", [])}
 
     def sampled(way):
-        taken, was_alone = alone.sample(lambda: seconds(made[way], rows, None if way == "product" else link))
+        taken, was_alone = alone.sample(lambda: seconds(made[way], rows, link))
         disturbed.extend([] if was_alone else [way])
         return taken
 
