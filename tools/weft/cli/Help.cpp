@@ -92,7 +92,7 @@ void addPlans(std::string &out, uint32_t verb) {
     if ((row.verbs & verb) && row.group == kPlans)
       names += (names.empty() ? "--" : ", --") + std::string(row.name);
   if (!names.empty())
-    out += "Of plans ('weft help plans'): " + names + "\n";
+    out += "'weft help plans': " + names + "\n";
 }
 
 /// The overview explains them.
@@ -125,7 +125,7 @@ std::string verbHelp(const VerbRow &verb) {
 
 std::string plansHelp() {
   std::string out =
-      "How 'weft compile', 'weft eval' and 'weft inspect --why' place a model on ranks "
+      "How 'weft compile', 'eval', 'verify' and 'inspect --why' place a model on ranks "
       "by themselves.\n\n";
   addRow(out, "  weft compile model.onnx --ranks 4", "the mesh and the placements that cost least",
          46);

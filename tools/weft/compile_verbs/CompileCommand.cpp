@@ -58,10 +58,7 @@ private:
     if (options.has("plan-out") && compile.mesh.size() > 1)
       return Failure{ExitWrongUsage, "'--plan-out' writes the plan of one mesh", "name one mesh",
                      ""};
-    std::string fuse = options.value("fuse-comm");
-    compile.fuseComm = fuse == "never"    ? FuseComm::Never
-                       : fuse == "always" ? FuseComm::Always
-                                          : FuseComm::Auto;
+    compile.fuseComm = readFuseComm(options);
     readEmbedding();
     compile.outputPath =
         options.value("output", compile.embedding ? "." : fileBeside(model, ".weft"));
@@ -214,6 +211,10 @@ void readInPlace(const ParsedOptions &options, CompileOptions &compile) {
   }
 }
 
+bool asksForRanks(const ParsedOptions &options) {
+  return options.has("mesh") || options.has("ranks") || options.has("plan");
+}
+
 Result<Done> readRanks(const ParsedOptions &options, CompileOptions &compile) {
   compile.mesh = options.values("mesh");
   compile.placements = options.values("place");
@@ -230,6 +231,11 @@ Result<Done> readRanks(const ParsedOptions &options, CompileOptions &compile) {
     return sizes.failure();
   compile.planSizes.insert(sizes->begin(), sizes->end());
   return Done{};
+}
+
+FuseComm readFuseComm(const ParsedOptions &options) {
+  std::string fuse = options.value("fuse-comm");
+  return fuse == "never" ? FuseComm::Never : fuse == "always" ? FuseComm::Always : FuseComm::Auto;
 }
 
 Numerics readNumerics(const ParsedOptions &options) {

@@ -180,7 +180,7 @@ int evalCommand(const ParsedOptions &options, Console &console) {
   CompileOptions ranks;
   if (Result<Done> done = readRanks(options, ranks); !done)
     return console.fail(done.failure());
-  if (!options.has("mesh") && !options.has("ranks") && !options.has("plan"))
+  if (!asksForRanks(options))
     return Eval(options, console, *module).run();
   weft::Result<Module> split = Compiler().partition(*module, ranks);
   return split ? Eval(options, console, *split).run() : refuse(console, split.diagnostics());

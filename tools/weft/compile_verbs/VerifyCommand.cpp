@@ -51,18 +51,47 @@ private:
     return beginBisection();
   }
 
+  /// Where ranks are asked for, of the split program.
   Result<Done> beginBisection() {
     if (!options.has("bisect") || wantsPasses())
       return Done{};
-    auto graph = mlir::dyn_cast<mlir::func::FuncOp>(*function);
+    if (asksForRanks(options))
+      if (Result<Done> done = splitModel(); !done)
+        return done;
+    auto graph = mlir::dyn_cast<mlir::func::FuncOp>(splitModule ? *splitFunction : *function);
     if (!graph)
       return Failure{ExitWrongUsage,
                      "'--bisect' compiles prefixes of a graph, but '" + options.positional()[0] +
                          "' is a plan",
                      "give the model that it was made from", ""};
-    bisection.emplace(module, graph, inputs, tolerance);
-    bisection->runOn(options.value("device"));
+    bisection.emplace(splitModule ? *splitModule : module, graph, inputs, tolerance);
+    Caller prefixes = caller();
+    prefixes.ranksMustAgree = false;
+    bisection->runOn(prefixes);
     return Done{};
+  }
+
+  Result<Done> splitModel() {
+    CompileOptions ranks;
+    if (Result<Done> done = readRanks(options, ranks); !done)
+      return done;
+    weft::Result<Module> split = Compiler().partition(module, ranks);
+    if (!split)
+      return failureOf(split.diagnostics());
+    splitModule = *split;
+    Result<mlir::FunctionOpInterface> found = findFunction(*splitModule, signature.function);
+    if (!found)
+      return found.failure();
+    splitFunction = *found;
+    return Done{};
+  }
+
+  /// The local ranks of this command, whoever started it.
+  Caller caller() const {
+    Caller made;
+    made.device = options.value("device");
+    made.ranks.world = static_cast<int32_t>(options.number("ranks", 0));
+    return made;
   }
 
   void sayInputs() {
@@ -81,35 +110,45 @@ private:
   }
 
   Result<Done> evaluate() {
-    Result<std::vector<NamedTensor>> results = evaluateModel(
-        module, function, inputs, bisection ? bisection->observer() : ObserveValues());
+    ObserveValues observe = bisection ? bisection->observer() : ObserveValues();
+    Result<std::vector<NamedTensor>> results =
+        evaluateModel(module, function, inputs, splitModule ? ObserveValues() : observe);
     if (!results)
       return results.failure();
     expected = std::move(*results);
-    return Done{};
+    if (!splitModule)
+      return Done{};
+    results = evaluateModel(*splitModule, splitFunction, inputs, observe);
+    return results ? Result<Done>(Done{}) : results.failure();
   }
 
   Result<Done> callCompiled() {
     guard.emplace(nullptr);
-    std::string path = given;
     if (given.empty() || options.has("bisect")) {
       Result<TemporaryFolder> made = TemporaryFolder::create();
       if (!made)
         return made.failure();
       folder = *made;
     }
-    if (given.empty()) {
-      Result<std::string> compiled = compileAside(module, wholeOptions(), *folder);
-      if (!compiled)
-        return compiled.failure();
-      path = *compiled;
-    }
-    Result<CalledModel> result =
-        callArtifact(path, signature.function, inputs, *guard, options.value("device"));
+    Result<CalledModel> result = given.empty() ? compileAndCall() : call(given);
     if (!result)
       return result.failure();
     called = std::move(*result);
+    if (!called.mesh.empty())
+      console.say("ranks    " + called.mesh);
     return Done{};
+  }
+
+  Result<CalledModel> call(const std::string &path) {
+    return callArtifact(path, signature.function, inputs, *guard, caller());
+  }
+
+  Result<CalledModel> compileAndCall() {
+    Result<CompileOptions> compile = wholeOptions();
+    if (!compile)
+      return compile.failure();
+    Result<std::string> path = compileAside(module, *compile, *folder);
+    return path ? call(*path) : path.failure();
   }
 
   bool isOnDevice() const { return options.value("device", "cpu") != "cpu"; }
@@ -137,9 +176,12 @@ private:
   }
 
   /// Of the whole model: prefixes of it have other outputs, which may not extend an input.
-  CompileOptions wholeOptions() const {
+  Result<CompileOptions> wholeOptions() const {
     CompileOptions compile = compileOptions();
     readInPlace(options, compile);
+    compile.fuseComm = readFuseComm(options);
+    if (Result<Done> done = readRanks(options, compile); !done)
+      return done.failure();
     return compile;
   }
 
@@ -173,7 +215,10 @@ private:
   Result<Done> bisectPasses() {
     if (!wantsPasses())
       return Done{};
-    weft::Result<std::vector<PassProgram>> programs = programsAfterPasses(module, wholeOptions());
+    Result<CompileOptions> compile = wholeOptions();
+    if (!compile)
+      return compile.failure();
+    weft::Result<std::vector<PassProgram>> programs = programsAfterPasses(module, *compile);
     if (!programs)
       return failureOf(programs.diagnostics());
     Result<PassChanges> changes =
@@ -182,11 +227,7 @@ private:
       return changes.failure();
     std::vector<NamedTensor> outputs = called.outputs;
     if (!given.empty()) {
-      Result<std::string> path = compileAside(module, wholeOptions(), *folder);
-      if (!path)
-        return path.failure();
-      Result<CalledModel> again =
-          callArtifact(*path, signature.function, inputs, *guard, options.value("device"));
+      Result<CalledModel> again = compileAndCall();
       if (!again)
         return again.failure();
       outputs = again->outputs;
@@ -267,6 +308,8 @@ private:
     json.field("model", options.positional()[0]).field("artifact", given);
     json.field("function", signature.function)
         .field("target", isOnDevice() ? target() : called.target);
+    if (!called.mesh.empty())
+      json.field("mesh", called.mesh);
     json.field("seed", options.number("seed", 1)).field("good", good).object("symbols");
     for (const auto &[name, value] : inputs.symbols)
       json.field(name, value);
@@ -322,6 +365,8 @@ private:
   CalledModel called;
   std::vector<Verdict> verdicts;
   bool good = true;
+  std::optional<Module> splitModule; ///< that is bisected, where ranks are asked for
+  mlir::FunctionOpInterface splitFunction;
   std::optional<Bisection> bisection;
   std::optional<Difference> first;
   std::optional<PassChanges> passes;

@@ -13,11 +13,11 @@
 #include "tools/weft/cli/LocalRanks.h"
 #include "tools/weft/cli/Measurement.h"
 #include "tools/weft/cli/RankParts.h"
+#include "tools/weft/cli/RankedCall.h"
 #include "tools/weft/cli/Table.h"
 #include "tools/weft/cli/TimedCalls.h"
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/verbs/ExchangeTimes.h"
-#include "tools/weft/verbs/RankedCall.h"
 
 #include <algorithm>
 #include <chrono>

@@ -8,9 +8,9 @@
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/cli/LocalRanks.h"
 #include "tools/weft/cli/Measurement.h"
+#include "tools/weft/cli/RankedCall.h"
 #include "tools/weft/cli/Table.h"
 #include "tools/weft/cli/Values.h"
-#include "tools/weft/verbs/RankedCall.h"
 
 #include <algorithm>
 #include <chrono>

@@ -12,6 +12,7 @@
 #include "tools/weft/cli/LocalRanks.h"
 #include "tools/weft/cli/Measurement.h"
 #include "tools/weft/cli/RankParts.h"
+#include "tools/weft/cli/RankedCall.h"
 #include "tools/weft/cli/Table.h"
 #include "tools/weft/cli/TensorFile.h"
 #include "tools/weft/cli/TimedCalls.h"
@@ -19,7 +20,6 @@
 #include "tools/weft/verbs/ExchangeTimes.h"
 #include "tools/weft/verbs/ProfileCounters.h"
 #include "tools/weft/verbs/ProfileTrace.h"
-#include "tools/weft/verbs/RankedCall.h"
 
 #include <algorithm>
 #include <cstdio>

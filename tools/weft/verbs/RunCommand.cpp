@@ -9,10 +9,10 @@
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/cli/RankParts.h"
+#include "tools/weft/cli/RankedCall.h"
 #include "tools/weft/cli/TensorFile.h"
 #include "tools/weft/cli/TimedCalls.h"
 #include "tools/weft/cli/Values.h"
-#include "tools/weft/verbs/RankedCall.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -118,7 +118,7 @@ Result<std::optional<Difference>> Bisection::compare(llvm::ArrayRef<mlir::Value>
   if (!path)
     return path.failure();
   Result<CalledModel> called =
-      callArtifact(*path, function.getName().str(), inputs, *guard, device);
+      callArtifact(*path, function.getName().str(), inputs, *guard, caller);
   if (!called)
     return called.failure();
   for (auto [value, output] : llvm::zip(values, called->outputs))

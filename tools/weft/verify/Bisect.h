@@ -41,8 +41,8 @@ public:
   /// Keeps what an evaluation computes; without one, nothing can be compared.
   ObserveValues observer();
 
-  /// Where kernels of the prefixes run; empty: where they do by themselves.
-  void runOn(std::string wanted) { device = std::move(wanted); }
+  /// Who computes the prefixes. Of a program for ranks, what the first one computes is compared.
+  void runOn(Caller wanted) { caller = std::move(wanted); }
   /// Nothing when the program as compiled here does not differ. The function's results are changed.
   Result<std::optional<Difference>> run(const CompileOptions &options,
                                         const TemporaryFolder &folder, InterruptGuard &guard,
@@ -68,7 +68,7 @@ private:
   CompileOptions options;
   const TemporaryFolder *folder = nullptr;
   InterruptGuard *guard = nullptr;
-  std::string device;
+  Caller caller;
 };
 
 } // namespace weft::cli

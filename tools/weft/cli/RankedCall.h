@@ -4,8 +4,8 @@
 //   Result<Done> done = call.run(ranks, raw);             // rank 0's results, which all have but for their parts
 //   call.seconds() …                                      // of the first call, and of a second one
 //===------------------------------------------------------------------------------------------===//
-#ifndef WEFT_TOOLS_WEFT_VERBS_RANKEDCALL_H
-#define WEFT_TOOLS_WEFT_VERBS_RANKEDCALL_H
+#ifndef WEFT_TOOLS_WEFT_CLI_RANKEDCALL_H
+#define WEFT_TOOLS_WEFT_CLI_RANKEDCALL_H
 
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Interrupt.h"
@@ -34,6 +34,9 @@ public:
   Result<Done> run(const LocalRanks &ranks, weft_context_options_t wanted, InterruptGuard &guard,
                    std::vector<weft_tensor_t> &outputs, Context &outContext);
 
+  /// Outputs that ranks need not have alike are rank 0's.
+  void letRanksDiffer() { mustAgree = false; }
+
   double firstSeconds = 0, secondSeconds = 0;
   /// By output, and rank, of those that ranks have parts of; of rank 0's process.
   const std::vector<std::vector<HostTensor>> &partsOfOutputs() const { return parts; }
@@ -50,9 +53,10 @@ private:
   const Inputs &inputs;
   double repeatBelow;
   std::vector<std::vector<HostTensor>> parts;
+  bool mustAgree = true;
   std::string difference; ///< between ranks; empty: none
 };
 
 } // namespace weft::cli
 
-#endif // WEFT_TOOLS_WEFT_VERBS_RANKEDCALL_H
+#endif // WEFT_TOOLS_WEFT_CLI_RANKEDCALL_H

@@ -1,5 +1,5 @@
 //===- RankedCall.cpp -------------------------------------------------------------------------===//
-#include "tools/weft/verbs/RankedCall.h"
+#include "tools/weft/cli/RankedCall.h"
 #include "tools/weft/cli/LocalRanks.h"
 #include "tools/weft/cli/RankParts.h"
 #include "tools/weft/cli/Values.h"
@@ -183,7 +183,8 @@ weft_status_t RankedCall::compare(Rank &rank, size_t output, weft_error_t *error
   if (weft_status_t status = gatherBytes(rank.group, own, all, error))
     return status;
   int32_t world = weft_group_world(rank.group);
-  for (int32_t other = 1; other < world && rank.isFirst() && difference.empty(); ++other)
+  bool isJudged = rank.isFirst() && mustAgree;
+  for (int32_t other = 1; other < world && isJudged && difference.empty(); ++other)
     if (!std::equal(own.begin(), own.end(), all.begin() + other * kHashBytes))
       difference = "output '" + function.outputs[output].name + "' differs between ranks 0 and " +
                    std::to_string(other);
