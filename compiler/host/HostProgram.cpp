@@ -1,13 +1,14 @@
-//===- HostProgram.cpp - Emits bind and run ---------------------------------------------------------------===//
+//===- HostProgram.cpp - Emits run ------------------------------------------------------------------------===//
 //
-//   bind(in, values)   reads symbols from dimensions, checks, fills values: symbols, arena bytes, output dimensions
 //   run(frame)         computes the plan's offsets, then per region: words, units, one call of the host's `parallel`, or of `together` for
 //                      several kernels; between regions it reads symbols from memory, branches and loops, asks for memory whose size is known only then, and
 //                      calls for what ranks do together. With Reach::Kernels it calls kernels itself
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/host/HostProgram.h"
+#include "compiler/host/BindProgram.h"
 #include "compiler/host/HostCalls.h"
+#include "compiler/host/HostCode.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -27,230 +28,23 @@ std::string runSymbol(unsigned v, unsigned f) { return symbolOf("weft_run_", v, 
 
 namespace {
 
-constexpr int64_t kLineBytes = 64;    ///< memory begins at lines of the caches
-constexpr double kMostBytes = 4.0e18; // nearly 2^62
-
-class HostEmitter : HostExpressions {
+class RunEmitter : HostCode {
 public:
-  HostEmitter(ModuleOp module, unsigned number, const Variant &variant,
-              ArrayRef<StoredWeight> weights, Reach reach)
-      : HostExpressions(module), module(module), variant(number), program(variant.program),
+  RunEmitter(ModuleOp module, const PlannedFunction &planned, const Variant &variant,
+             ArrayRef<StoredWeight> weights, Reach reach)
+      : HostCode(module, planned), program(variant.program),
         onDevice(variant.target.kernels->isForDevice()), weights(weights), reach(reach),
-        calls(*this, reach == Reach::Kernels) {
-    pointer = LLVM::LLVMPointerType::get(b.getContext());
-    i64 = b.getI64Type();
-    i32 = b.getI32Type();
-    b.setInsertionPointToEnd(module.getBody());
-  }
+        calls(*this, reach == Reach::Kernels) {}
 
-  void emitFunction(unsigned i) {
-    planned = &program.functions[i];
-    source = planned->function;
-    emitBind(bindSymbol(variant, i));
-    emitRun(runSymbol(variant, i));
-  }
-
-private:
-  //===-- Small things ----------------------------------------------------------------------------------===//
-  Value at(Value base, int64_t byteOffset) {
-    return b.create<LLVM::GEPOp>(pointer, b.getI8Type(), base,
-                                 ArrayRef<LLVM::GEPArg>{int32_t(byteOffset)});
-  }
-  Value load(Type type, Value base, int64_t byteOffset) {
-    return b.create<LLVM::LoadOp>(type, at(base, byteOffset), 8);
-  }
-  void store(Value value, Value base, int64_t byteOffset) {
-    b.create<LLVM::StoreOp>(value, at(base, byteOffset), 8);
-  }
-  /// Straight lines that run once per call: they are compiled for size.
-  func::FuncOp begin(StringRef name, ArrayRef<Type> arguments) {
-    b.setInsertionPointToEnd(module.getBody());
-    auto function = b.create<func::FuncOp>(name, b.getFunctionType(arguments, {i32}));
-    function->setAttr("passthrough", b.getStrArrayAttr({"optsize"}));
-    b.setInsertionPointToStart(function.addEntryBlock());
-    symbols.clear();
-    emitted.clear();
-    return function;
-  }
-
-  void finish(int32_t code) {
-    b.create<func::ReturnOp>(ValueRange{b.create<arith::ConstantOp>(b.getI32IntegerAttr(code))});
-  }
-
-  //===-- bind ------------------------------------------------------------------------------------------===//
-  Value dimension(Value in, unsigned input, unsigned dim) {
-    return load(i64, in, input * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, dim) + 8 * dim);
-  }
-
-  /// How long the buffer of an input is along a dimension: what the stride in front of it says, where there is one.
-  Value room(Value in, const EntryStep &step) {
-    Value stride = load(i64, in,
-                        step.input * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, stride) +
-                            8 * (step.dim - 1));
-    Value isNone = compare(arith::CmpIPredicate::eq, stride, constant(0));
-    Value places = b.create<arith::DivSIOp>(stride, constant(step.factor));
-    return b.create<arith::SelectOp>(isNone, dimension(in, step.input, step.dim), places);
-  }
-
-  /// Where the rank stands, which the runtime knows before a call.
-  void loadPlaces(Value values) {
-    const EntryPlan &entry = planned->entry;
-    size_t slot = entry.symbols.size() + entry.boundSymbols.size();
-    for (StringAttr name : entry.rankSymbols)
-      symbols[name.getValue()] = load(i64, values, 8 * slot++);
-  }
-
-  /// Continues in a new block when `holds`, else returns `row` + 1.
-  void require(func::FuncOp function, Value holds, int32_t row) {
-    Block *good = function.addBlock(), *bad = function.addBlock();
-    b.create<cf::CondBranchOp>(holds, good, ValueRange(), bad, ValueRange());
-    b.setInsertionPointToEnd(bad);
-    finish(row + 1);
-    b.setInsertionPointToEnd(good);
-  }
-
-  void emitBind(StringRef name) {
-    func::FuncOp function = begin(name, {pointer, pointer});
-    Value in = function.getArgument(0), values = function.getArgument(1);
-    loadPlaces(values);
-    int32_t row = 0;
-    for (const EntryStep &step : planned->entry.steps) {
-      if (step.kind == EntryStep::Bind) {
-        symbols[planned->entry.symbols[step.symbol].name.getValue()] =
-            dimension(in, step.input, step.dim);
-        continue;
-      }
-      if (step.kind == EntryStep::BindRoom) {
-        symbols[planned->entry.symbols[step.symbol].name.getValue()] = room(in, step);
-        continue;
-      }
-      emitCheck(function, in, step, row++);
-    }
-    int64_t slot = 0;
-    for (const EntrySymbol &symbol : planned->entry.symbols)
-      store(symbols.lookup(symbol.name.getValue()), values, 8 * slot++);
-    for (StringAttr name : planned->entry.boundSymbols) {
-      SymExpr most = symbolsOf(source).getUpperBound(SymExpr::symbol(name));
-      store(most ? emit(most) : constant(-1), values, 8 * slot++);
-    }
-    slot += planned->entry.rankSymbols.size(); // they are there
-    store(placeIn(Value(), planned->isArenaLoose ? planned->arena : ArrayRef<SymExpr>()), values,
-          8 * slot++);
-    for (ArrayRef<SymExpr> dims : planned->outputDims)
-      for (SymExpr dim : dims)
-        store(dim ? emit(dim) : constant(-1), values, 8 * slot++);
-    finish(0);
-  }
-
-  void emitCheck(func::FuncOp function, Value in, const EntryStep &step, int32_t row) {
-    const EntrySymbol *symbol = step.symbol < planned->entry.symbols.size()
-                                    ? &planned->entry.symbols[step.symbol]
-                                    : nullptr;
-    auto value = [&] { return symbols.lookup(symbol->name.getValue()); };
-    switch (step.check) {
-    case WEFT_CHECK_SOLVE: {
-      Value have = dimension(in, step.input, step.dim),
-            rest = b.create<arith::SubIOp>(have, constant(step.addend));
-      Value enough = compare(arith::CmpIPredicate::sge, rest, constant(0));
-      Value exact = compare(arith::CmpIPredicate::eq,
-                            b.create<arith::RemSIOp>(rest, constant(step.factor)), constant(0));
-      require(function, b.create<arith::AndIOp>(enough, exact), row);
-      symbols[symbol->name.getValue()] = b.create<arith::DivSIOp>(rest, constant(step.factor));
-      return;
-    }
-    case WEFT_CHECK_DIM:
-      require(function,
-              compare(arith::CmpIPredicate::eq, dimension(in, step.input, step.dim),
-                      emit(step.expected)),
-              row);
-      return;
-    case WEFT_CHECK_MIN:
-      require(function, compare(arith::CmpIPredicate::sge, value(), constant(symbol->min)), row);
-      return;
-    case WEFT_CHECK_MAX:
-      require(function, compare(arith::CmpIPredicate::sle, value(), constant(symbol->max)), row);
-      return;
-    case WEFT_CHECK_MULTIPLE:
-      require(function,
-              compare(arith::CmpIPredicate::eq,
-                      b.create<arith::RemSIOp>(value(), constant(symbol->multiple)), constant(0)),
-              row);
-      return;
-    case WEFT_CHECK_FACT:
-      require(function, emit(*step.fact), row);
-      return;
-    case WEFT_CHECK_ROOM: {
-      Value isShared = compare(arith::CmpIPredicate::eq, room(in, step), value());
-      Value isEnough = compare(arith::CmpIPredicate::sge, value(), emit(step.expected));
-      require(function, b.create<arith::AndIOp>(isShared, isEnough), row);
-      return;
-    }
-    case WEFT_CHECK_SIZE:
-      emitSizeCheck(function, row);
-      return;
-    case WEFT_CHECK_DATA: // of symbols that run binds
-      return;
-    }
-  }
-
-  /// Every size and the peak stay below 2^62, judged in double arithmetic.
-  void emitSizeCheck(func::FuncOp function, int32_t row) {
-    Value limit = b.create<arith::ConstantOp>(b.getF64FloatAttr(kMostBytes)),
-          largest = b.create<arith::ConstantOp>(b.getF64FloatAttr(0));
-    SmallVector<SymExpr> sizes(planned->arena);
-    for (Type type : source.getArgumentTypes())
-      sizes.push_back(cast<SymTensorType>(type).getElements() * int64_t(8));
-    for (ArrayRef<SymExpr> dims : planned->outputDims) {
-      if (llvm::is_contained(dims, SymExpr()))
-        continue; // judged when run provides it
-      SymExpr elements = SymExpr::constant(source.getContext(), 8);
-      for (SymExpr dim : dims)
-        elements = elements * dim;
-      sizes.push_back(elements);
-    }
-    llvm::append_range(sizes, planned->scratch);
-    for (SymExpr size : sizes)
-      if (!size.asConstant())
-        largest = b.create<arith::MaxNumFOp>(largest, emitReal(size));
-    require(function, b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, largest, limit), row);
-  }
-
-  /// Sets the offsets of the memory in a block, in the order of placement; the peak, at least `loose`.
-  Value placeIn(Value block, ArrayRef<SymExpr> loose = {}) {
-    SmallVector<plan::MemoryOp> memory;
-    source.walk<WalkOrder::PreOrder>([&](plan::MemoryOp op) {
-      if (op.getInside() == block)
-        memory.push_back(op);
-    });
-    llvm::sort(memory,
-               [](plan::MemoryOp a, plan::MemoryOp c) { return *a.getPlace() < *c.getPlace(); });
-    SmallVector<Value> tops;
-    Value peak = constant(0);
-    for (plan::MemoryOp op : memory) {
-      Value offset = constant(0);
-      ArrayRef<int64_t> above = op.getAboveAttr();
-      for (int64_t below : above)
-        offset = b.create<arith::MaxSIOp>(offset, tops[below]);
-      offsets[op] = offset;
-      SymExpr bytes = SymExpr::ceildiv(op.getBytes()[0], kLineBytes) * kLineBytes;
-      tops.push_back(b.create<arith::AddIOp>(offset, emit(bytes)));
-      peak = b.create<arith::MaxSIOp>(peak, tops.back());
-    }
-    for (SymExpr most : loose)
-      peak = b.create<arith::MaxSIOp>(peak, emit(most));
-    return peak;
-  }
-
-  //===-- run -------------------------------------------------------------------------------------------===//
   void emitRun(StringRef name) {
     run = begin(name, {pointer});
     frame = run.getArgument(0);
     values = load(pointer, frame, offsetof(weft_frame_v1, values));
-    for (auto [i, symbol] : llvm::enumerate(planned->entry.symbols))
+    for (auto [i, symbol] : llvm::enumerate(planned.entry.symbols))
       symbols[symbol.name.getValue()] = load(i64, values, 8 * i);
     loadPlaces(values);
     unlimited.clear();
-    for (StringAttr name : planned->entry.boundSymbols)
+    for (StringAttr name : planned.entry.boundSymbols)
       if (!symbolsOf(source).getUpperBound(SymExpr::symbol(name)))
         unlimited.insert(name);
     checked.clear();
@@ -262,7 +56,7 @@ private:
     blocks = {{Value(), bases[0]}};
     placeIn(Value());
     size_t most = 1;
-    for (plan::TogetherOp region : planned->regions)
+    for (plan::TogetherOp region : planned.regions)
       most = std::max(most, launchesOf(region).size());
     bool overlaps = false;
     source.walk([&](plan::OverlapOp overlap) {
@@ -275,6 +69,7 @@ private:
     finish(0);
   }
 
+private:
   /// Operations that only name memory have no code of their own.
   void emitBlock(mlir::Block &block) {
     for (Operation &op : block)
@@ -304,9 +99,7 @@ private:
     }
     if (!largest)
       return;
-    Value limit = b.create<arith::ConstantOp>(b.getF64FloatAttr(kMostBytes));
-    require(run, b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, largest, limit),
-            planned->entry.sizeRow());
+    HostCode::requireSmall(run, largest, planned.entry.sizeRow());
   }
 
   /// A call of a function of the host table: (frame, number, bytes).
@@ -323,7 +116,7 @@ private:
     SmallVector<SymExpr> peaks = reserve.getPeaks()->getDims();
     requireSmall(peaks);
     Value bytes = placeIn(reserve, reserve.getLoose() ? peaks : ArrayRef<SymExpr>());
-    unsigned row = llvm::find(planned->late, reserve) - planned->late.begin();
+    unsigned row = llvm::find(planned.late, reserve) - planned.late.begin();
     blocks[reserve] = callHost(pointer, offsetof(weft_host_v1, reserve), row, bytes);
   }
 
@@ -340,9 +133,9 @@ private:
   /// What all launches ask for comes before the first word is written.
   std::vector<EmittedKernel> prepare(ArrayRef<plan::LaunchOp> launches) {
     for (plan::LaunchOp launch : launches) {
-      if (planned->isLate(launch)) {
+      if (planned.isLate(launch)) {
         requireSmall(launch.scratchExpr());
-        callHost(pointer, offsetof(weft_host_v1, reserve), planned->late.size(),
+        callHost(pointer, offsetof(weft_host_v1, reserve), planned.late.size(),
                  emit(launch.scratchExpr()));
       }
       requireSmall(launch.getWords().getDims());
@@ -376,7 +169,7 @@ private:
 
   /// The symbol has its value: every fact all of whose symbols have one now must hold.
   void setSymbol(StringAttr name, Value value) {
-    const EntryPlan &entry = planned->entry;
+    const EntryPlan &entry = planned.entry;
     symbols[name.getValue()] = value;
     unsigned place = llvm::find(entry.boundSymbols, name) - entry.boundSymbols.begin(),
              row = entry.checkCount();
@@ -426,13 +219,13 @@ private:
     SmallVector<Value> words{address(check.getPositions())};
     for (SymExpr expr : exprs)
       words.push_back(emit(expr));
-    unsigned row = llvm::find(planned->positions, check) - planned->positions.begin();
+    unsigned row = llvm::find(planned.positions, check) - planned.positions.begin();
     if (reach == Reach::Kernels)
       require(run,
               calls.arePositions(ArrayRef(words).drop_back(check.getSizes().size()),
                                  ArrayRef(words).take_back(check.getSizes().size()),
                                  check.getBits()),
-              positionsAnswer(*planned, row) - 1);
+              positionsAnswer(planned, row) - 1);
     else
       calls.emit(offsetof(weft_host_v1, check_positions), row, words);
   }
@@ -493,7 +286,7 @@ private:
 
   /// Its row, and what it is called with.
   std::pair<unsigned, SmallVector<Value>> wordsOf(plan::ExchangeOp exchange) {
-    auto row = llvm::find_if(planned->exchanges,
+    auto row = llvm::find_if(planned.exchanges,
                              [&](const PlannedExchange &each) { return each.op == exchange; });
     const ExchangeForm &form = row->form;
     SymExpr none = SymExpr::constant(source.getContext(), 0);
@@ -508,7 +301,7 @@ private:
     SmallVector<Value> words{address(exchange.getSent()), address(exchange.getReceived())};
     for (SymExpr size : sizes)
       words.push_back(emit(size));
-    return {row - planned->exchanges.begin(), words};
+    return {row - planned.exchanges.begin(), words};
   }
 
   Value isTrue(Value condition) {
@@ -526,7 +319,7 @@ private:
 
   /// Values computed meanwhile are forgotten afterwards: other blocks may not see them.
   struct Scope {
-    explicit Scope(HostEmitter &emitter)
+    explicit Scope(RunEmitter &emitter)
         : emitter(emitter), emitted(emitter.emitted), symbols(emitter.symbols),
           checked(emitter.checked) {}
     ~Scope() {
@@ -534,7 +327,7 @@ private:
       emitter.checked = std::move(checked);
       emitter.symbols = std::move(symbols);
     }
-    HostEmitter &emitter;
+    RunEmitter &emitter;
     llvm::DenseMap<SymExpr, Value> emitted;
     llvm::StringMap<Value> symbols;
     llvm::DenseSet<SymExpr> checked;
@@ -624,7 +417,7 @@ private:
   void storeOutputDims() {
     for (unsigned i = 0; i < source.getNumResults(); ++i)
       for (auto [d, dim] : llvm::enumerate(callersOutput(source, i).getDims()))
-        if (dim != planned->outputDims[i][d])
+        if (dim != planned.outputDims[i][d])
           store(emit(dim), bases[2],
                 i * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, dim) + 8 * d);
   }
@@ -652,20 +445,14 @@ private:
     return addresses.lookup(buffer);
   }
 
-  ModuleOp module;
-  unsigned variant;
   const Program &program;
   bool onDevice; ///< run kernels, and lies what they read and write
   ArrayRef<StoredWeight> weights;
   Reach reach;
-  const PlannedFunction *planned = nullptr;
-  plan::FuncOp source; ///< of `planned`, in the compiler's context
-  Type pointer, i64, i32;
   func::FuncOp run;
   Value frame, values; ///< of run
   HostCalls calls;
   SmallVector<Value, 4> bases;
-  llvm::DenseMap<Value, Value> offsets;   ///< of memory in its block
   llvm::DenseMap<Value, Value> addresses; ///< of what branches and loops move
   llvm::DenseSet<StringAttr> unlimited;   ///< bound symbols that bind can limit by nothing
   llvm::DenseMap<Value, Value> blocks;    ///< their addresses; null is the arena
@@ -681,7 +468,6 @@ int32_t positionsAnswer(const PlannedFunction &function, unsigned row) {
 
 void emitHostProgram(ModuleOp module, unsigned number, const Variant &variant,
                      ArrayRef<StoredWeight> weights, Reach reach) {
-  HostEmitter emitter(module, number, variant, weights, reach);
   const Program &program = variant.program;
   ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
   b.setInsertionPointToEnd(module.getBody());
@@ -691,8 +477,10 @@ void emitHostProgram(ModuleOp module, unsigned number, const Variant &variant,
       b.create<LLVM::LLVMFuncOp>(
           kernel.symbol, LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
                                                      {pointer, i64, i64, pointer}));
-  for (unsigned i = 0; i < program.functions.size(); ++i)
-    emitter.emitFunction(i);
+  for (auto [i, function] : llvm::enumerate(program.functions)) {
+    emitBind(module, function, bindSymbol(number, i));
+    RunEmitter(module, function, variant, weights, reach).emitRun(runSymbol(number, i));
+  }
 }
 
 } // namespace weft
