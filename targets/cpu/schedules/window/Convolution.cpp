@@ -53,7 +53,9 @@ public:
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     int64_t work =
         t.pixels * (s.filters / s.groups) * s.channels * s.window[0].kernel * s.window[1].kernel;
-    SymExpr strips = t.inPlace ? constant(0) : t.stripFloats(s, machine) * (s.channels * t.planes);
+    SymExpr strips = t.inPlace ? constant(0)
+                               : t.stripFloats(s, machine) * (s.channels * t.planes) +
+                                     stripLineFloats(s, machine);
     return {blocks(s, t) * parts(s, t), constant(std::max<int64_t>(1, kGrainWork / work)),
             (strips + t.totalFloats) * 4};
   }

@@ -3,6 +3,8 @@
 //   for 8 channels together, or fewer that divide all                 [channels]
 //     for row i of the window: positions that no earlier one copied   [taps]
 //       for row of the result that these cross                        [rows]
+//         an operand that is computed, where nothing gathers: pull what
+//           the window's columns read into a line that they share     [line]
 //         for vector of positions in it
 //           for column j of the window                                [columns]
 //             inside the row: load; else masked, zeros outside        [vector]
@@ -24,6 +26,9 @@ namespace {
 constexpr int64_t kChannelsTogether = 8; ///< copied with one mask
 constexpr int64_t kUnrolledTaps = 16;    ///< code size
 
+bool pullsLines(const ConvolutionShape &s, const VectorMachine &machine);
+SymExpr lineFloats(const ConvolutionShape &s, const VectorMachine &machine);
+
 class StripCopy {
 public:
   StripCopy(KernelContext &c, const ConvolutionShape &s, const ConvolutionTiling &t)
@@ -43,7 +48,7 @@ public:
       --together;
     // [channels] They share masks, and where things lie.
     c.loop(number(0), number(s.channels), together, [&](Value each) {
-      planes.clear(), sources.clear(), strips.clear();
+      planes.clear(), sources.clear(), strips.clear(), lines.clear();
       for (int64_t u = 0; u < together; ++u) {
         Value here = c.add(each, number(u)), plane = c.add(channel, here);
         planes.push_back(plane);
@@ -56,6 +61,8 @@ public:
             c.b, c.scratch, c.b.getF32Type(),
             c.add(number(t.totalFloats), c.mul(here, c.mul(number(t.planes), pitch)))));
       }
+      if (pullsLines(s, c.machine))
+        placeLines(together);
       c.loop(number(0), number(rows.kernel), 1, [&](Value tap) { emitTap(tap); });
     });
   }
@@ -89,10 +96,14 @@ private:
       Value rowWidth =
           c.b.create<arith::SelectOp>(inside, width, number(0)); // a row outside has no columns
       Value line = c.mul(c.b.create<arith::SelectOp>(inside, y, number(0)), width);
+      if (!lines.empty())
+        pullLines(y, rowWidth, c.sub(here, start), c.sub(end, start));
       // A whole vector is written: what is too much lies in the next row, which follows, or behind
       // the strip.
       c.loop(here, end, c.machine.lanes(), [&](Value position) {
         Value x = c.sub(c.mul(c.sub(position, start), number(columns.stride)), left);
+        if (!lines.empty())
+          return copyLines(c.sub(position, start), position);
         // [columns] Each has a strip.
         if (columns.kernel <= kUnrolledTaps)
           for (int64_t j = 0; j < columns.kernel; ++j)
@@ -180,6 +191,36 @@ private:
     }
   }
 
+  /// Behind the strips.
+  void placeLines(int64_t together) {
+    Value behind = c.add(number(t.totalFloats), c.mul(number(s.channels * t.planes), pitch));
+    for (int64_t u = 0; u < together; ++u)
+      lines.push_back(
+          elementPointer(c.b, c.scratch, c.b.getF32Type(),
+                         c.add(behind, c.mul(number(u), c.e.uniform(lineFloats(s, c.machine))))));
+  }
+
+  /// [line] What columns [from, to) of the result read of row y.
+  void pullLines(Value y, Value rowWidth, Value from, Value to) {
+    Value end = c.add(to, number((columns.kernel - 1) * columns.dilation));
+    std::swap(lines, strips);
+    c.loop(from, end, c.machine.lanes(),
+           [&](Value at) { pullColumns(y, rowWidth, c.sub(at, left), at); });
+    std::swap(lines, strips);
+  }
+
+  void copyLines(Value from, Value position) {
+    for (int64_t j = 0; j < columns.kernel; ++j) {
+      Value to = c.add(c.mul(c.add(number(j * t.phases), phase), pitch), position),
+            at = c.add(from, number(j * columns.dilation));
+      for (auto [line, strip] : llvm::zip(lines, strips)) {
+        Value data = c.b.create<LLVM::LoadOp>(vectorType(),
+                                              elementPointer(c.b, line, c.b.getF32Type(), at), 4);
+        c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, strip, c.b.getF32Type(), to), 4);
+      }
+    }
+  }
+
   KernelContext &c;
   const ConvolutionShape &s;
   const ConvolutionTiling &t;
@@ -187,10 +228,29 @@ private:
   BlockArgument input; ///< null when the operand is computed on the way
   Value width, height, outWidth, left, top, pitch;
   Value image, begin, pixels, phase;
-  SmallVector<Value> planes, sources, strips; ///< of the channels copied together
+  SmallVector<Value> planes, sources, strips, lines; ///< of the channels copied together
 };
 
+/// Whether lines are pulled before windows take them, column by column: where what lies apart is loaded one by one, each would cost as much.
+bool pullsLines(const ConvolutionShape &s, const VectorMachine &machine) {
+  const ConvolutionWindow &across = s.window[1];
+  return !isa<BlockArgument>(s.op.getInput()) && !machine.masksWords() && across.stride == 1 &&
+         across.kernel > 1 && across.kernel <= kUnrolledTaps;
+}
+
+/// A line with its border, and what whole vectors write and read behind it.
+SymExpr lineFloats(const ConvolutionShape &s, const VectorMachine &machine) {
+  const ConvolutionWindow &across = s.window[1];
+  return across.out + ((across.kernel - 1) * across.dilation + 2 * int64_t(machine.lanes()));
+}
+
 } // namespace
+
+SymExpr stripLineFloats(const ConvolutionShape &s, const VectorMachine &machine) {
+  if (!pullsLines(s, machine))
+    return SymExpr::constant(s.op.getContext(), 0);
+  return lineFloats(s, machine) * kChannelsTogether;
+}
 
 void copyStrips(KernelContext &c, const ConvolutionShape &s, const ConvolutionTiling &t,
                 Value image, Value channel, Value first, Value count) {

@@ -12,6 +12,8 @@ namespace weft {
 /// Pixels [first, first + count) of an image, channels from `channel` on: strips as Convolution.cpp describes them.
 void copyStrips(KernelContext &c, const ConvolutionShape &s, const ConvolutionTiling &t,
                 mlir::Value image, mlir::Value channel, mlir::Value first, mlir::Value count);
+/// Floats of scratch that copyStrips takes behind the strips.
+SymExpr stripLineFloats(const ConvolutionShape &s, const VectorMachine &machine);
 
 } // namespace weft
 
