@@ -59,7 +59,9 @@ llvm::Error PanelPacker::pack(SymTensorType type, const char *bytes, Write write
           word |= uint32_t(value(transposed ? (first + j) * k + place(i + part)
                                             : (i + part) * n + first + j))
                   << shift(part);
-        memcpy(&panel[(i / perWord * columns + j) * wordBytes()], &word, wordBytes());
+        int64_t row = i / layout.perColumn(), ofColumn = i / perWord % layout.words;
+        memcpy(&panel[((row * columns + j) * layout.words + ofColumn) * wordBytes()], &word,
+               wordBytes());
       }
     if (llvm::Error error = write(panel))
       return error;

@@ -2,7 +2,8 @@
 //
 // A panel holds [k][columns] f32, padded with zeros. Narrower forms hold two bf16, or eight values of 4 bits, that follow each other in k in
 // one word per column, the first in the lowest bits; or one f16 or byte per column. Values of 4 bits are unsigned, signed ones with 8 added, and
-// the first four are the low halves of the word's bytes, the others the high ones: a mask makes bytes.
+// the first four are the low halves of the word's bytes, the others the high ones: a mask makes bytes. Words that follow each other in k may
+// lie side by side, column by column.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_ARTIFACT_PANELS_H
 #define WEFT_COMPILER_ARTIFACT_PANELS_H

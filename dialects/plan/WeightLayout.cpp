@@ -38,6 +38,7 @@ bool exists(const WeightLayout &layout) {
            layout.order == WeightLayout::DepthByWidth && !layout.columns;
   case WeightLayout::Panels:
     return layout.form != WeightLayout::I16 &&
+           (layout.words == 1 || layout.form == WeightLayout::Nibbles) &&
            (!layout.depth || layout.order != WeightLayout::TapByTap);
   case WeightLayout::Dots:
     return layout.form == WeightLayout::F32 && layout.order != WeightLayout::TapByTap &&
@@ -57,12 +58,17 @@ WeightLayout WeightLayout::rounded(Form form) { return {RoundedRows, form}; }
 WeightLayout WeightLayout::panels(int64_t columns, Order order, Form form) {
   return {Panels, form, order, columns};
 }
+WeightLayout WeightLayout::nibbles(int64_t columns, Order order, int64_t words) {
+  WeightLayout layout = panels(columns, order, Nibbles);
+  layout.words = words;
+  return layout;
+}
 WeightLayout WeightLayout::dots(int64_t columns, Order order, int64_t group, int64_t taps,
                                 int64_t shift) {
-  return {Dots, F32, order, columns, group, taps, shift};
+  return {Dots, F32, order, columns, group, taps, /*words=*/1, shift};
 }
 WeightLayout WeightLayout::winograd(int64_t tile, int64_t columns, Form form) {
-  return {Winograd, form, DepthByWidth, columns, 1, 1, 0, tile};
+  return {Winograd, form, DepthByWidth, columns, 1, 1, 1, 0, tile};
 }
 
 unsigned WeightLayout::bits() const {
@@ -100,6 +106,8 @@ std::string WeightLayout::str() const {
   if (kind == Winograd)
     text += std::to_string(tile);
   text += (kForms[form] + kOrders[order] + "<").str() + std::to_string(columns);
+  if (words > 1)
+    text += "," + std::to_string(words);
   if (depth)
     text += " of " + std::to_string(depth);
   if (kind == Dots)
@@ -121,6 +129,7 @@ std::optional<WeightLayout> WeightLayout::parse(StringRef text) {
   layout.order = takeWord<Order>(rest, kOrders);
   bool hasNumbers = layout.kind != RoundedRows;
   if ((hasNumbers && !takeNumber(rest, "<", layout.columns)) ||
+      (layout.kind == Panels && rest.starts_with(",") && !takeNumber(rest, ",", layout.words)) ||
       (rest.starts_with(" of ") && !takeNumber(rest, " of ", layout.depth)) ||
       (layout.kind == Dots &&
        (!takeNumber(rest, ",", layout.group) || !takeNumber(rest, ",", layout.taps) ||

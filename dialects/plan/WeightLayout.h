@@ -38,6 +38,8 @@ struct WeightLayout {
       group = 1,
       taps =
           1; ///< of Dots: products of an instruction, and taps of a filter that are summed in one run
+  /// Of Panels of 4 bits: words of a column that lie side by side.
+  int64_t words = 1;
   /// Of Dots: behind each panel, in i32, so many times the sum of each column. What is multiplied by a column may then be as much too small.
   int64_t shift = 0;
   int64_t tile = 0; ///< of Winograd: 2 or 4
@@ -46,13 +48,15 @@ struct WeightLayout {
 
   static WeightLayout rounded(Form form);
   static WeightLayout panels(int64_t columns, Order order, Form form = F32);
+  /// Of 4 bits.
+  static WeightLayout nibbles(int64_t columns, Order order, int64_t words);
   static WeightLayout dots(int64_t columns, Order order, int64_t group, int64_t taps,
                            int64_t shift = 0);
   static WeightLayout winograd(int64_t tile, int64_t columns, Form form = F32);
 
   /// Empty for rows. Else the kind, the side of a tile, then form and order where they are not the first, then numbers:
   /// "rows_bf16", "panels_bf16_t<32>", "panels_w<32>", "panels_t<32 of 768>", "dots_t<16,4,1>",
-  /// "dots_t<8,4,1,128>" with a shift, "winograd4_i16<32>", "winograd4_of_bf16<32>".
+  /// "panels_4_t<8,2>" with two words side by side, "dots_t<8,4,1,128>" with a shift, "winograd4_i16<32>", "winograd4_of_bf16<32>".
   std::string str() const;
   /// Nothing when `text` is not what str() gives of some layout.
   static std::optional<WeightLayout> parse(llvm::StringRef text);
@@ -61,6 +65,7 @@ struct WeightLayout {
   unsigned bits() const;   ///< of a packed value
   int64_t perWord() const; ///< values of a column, which follow each other in k
   int64_t wordBytes() const { return perWord() * bits() / 8; }
+  int64_t perColumn() const { return perWord() * words; } ///< of Panels: values that lie together
   int64_t shiftBytes() const { return shift ? 4 * columns : 0; } ///< behind a panel
   /// That of the whole, where the weight is a part.
   WeightLayout ofWhole() const;

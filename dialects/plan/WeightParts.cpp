@@ -49,7 +49,8 @@ int64_t panelBytes(const WeightLayout &layout, SymTensorType type) {
   case WeightLayout::RoundedRows:
     break;
   case WeightLayout::Panels: // values that share a word are padded to whole words
-    return int64_t(divideCeil(depth, layout.perWord())) * layout.columns * layout.wordBytes();
+    return int64_t(divideCeil(depth, layout.perColumn())) * layout.words * layout.columns *
+           layout.wordBytes();
   case WeightLayout::Dots: {
     int64_t taps = dims.size() > 2 ? product(ArrayRef(dims).drop_front(2)) : 1;
     int64_t groups = divideCeil(layout.taps * (depth / taps), layout.group);
@@ -79,7 +80,7 @@ std::optional<SmallVector<int64_t>> partDistances(const WeightLayout &layout, Sy
         return std::nullopt;
       distances.push_back(size / layout.columns * panelBytes(layout, whole));
     } else {
-      if (layout.depth != dims[i] || dims.size() != 2 || size % layout.perWord() != 0)
+      if (layout.depth != dims[i] || dims.size() != 2 || size % layout.perColumn() != 0)
         return std::nullopt;
       distances.push_back(size / layout.perWord() * layout.columns * layout.wordBytes());
     }

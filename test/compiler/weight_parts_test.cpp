@@ -156,6 +156,7 @@ TEST_CASE("parts of packed weights lie where they are said to") {
   CHECK(count("panels_f16<4>", {8, 12}, f16) == 4 * 2);
   CHECK(count("panels_8<4>", {8, 12}, i8) == 4 * 2);
   CHECK(count("panels_4_t<4>", {12, 16}, u4) == 2 * 2);
+  CHECK(count("panels_4_t<4,2>", {12, 32}, u4) == 2 * 2);
   // A last panel that is not full, and filters: by columns only.
   CHECK(count("panels<4>", {8, 6}, f32) == 4);
   CHECK(count("panels_w<2>", {4, 2, 3, 3}, f32) == 2);

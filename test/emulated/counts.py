@@ -20,7 +20,7 @@ MORE = 0.02
 ELEMENTS = {"float32": "f32", "int64": "i64"}
 NEWEST = "max,sme=off,sve128=on,sve256=off,sve512=off"  # without the long vectors that make the emulator slow
 PROCESSORS = {"v8": "cortex-a72", "v8.2": "neoverse-n1", "v8.6": NEWEST, "sve256": "max,sme=off,sve256=on,sve512=off"}
-LEVELS = {"quantized": ["v8", "v8.2", "v8.6", "sve256"]}  # floats are computed alike on all without SVE
+LEVELS = {"quantized": ["v8", "v8.2", "v8.6", "sve256"], "four_bits": ["v8", "v8.2", "v8.6", "sve256"]}  # floats are computed alike on all without SVE
 
 
 def case_of(feeds):

@@ -1,9 +1,11 @@
 """Small models shaped like those that phones and boards run: an encoder as of sentence embeddings, inverted residuals with depthwise
-convolutions, super-resolution of any size, and dense layers of bytes. Each maker gives (model, [inputs of a call, …]).
+convolutions, super-resolution of any size, and dense layers of bytes and of 4 bits. Each maker gives (model, [inputs of a call, …]).
 """
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
+
+MICROSOFT = "com.microsoft"
 
 
 class Builder:
@@ -35,7 +37,8 @@ class Builder:
             if node.output[0] in self.renamed:
                 node.output[0] = self.renamed[node.output[0]]
         graph = helper.make_graph(self.nodes, "model", starts, ends, self.weights)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+        versions = [helper.make_opsetid("", opset)] + [helper.make_opsetid(MICROSOFT, 1)] * any(node.domain for node in self.nodes)
+        return helper.make_model(graph, opset_imports=versions, ir_version=8)
 
     def linear(self, x, inner, outer):
         return self.add("Add", self.add("MatMul", x, self.noise(inner, outer)), self.noise(outer))
@@ -114,4 +117,20 @@ def quantized(width=64):
     return model, [{"x": b.random.normal(size=(m, width)).astype(np.float32)} for m in (1, 7, 33)]
 
 
-MODELS = [("encoder", encoder), ("mobile", mobile), ("super_resolution", super_resolution), ("quantized", quantized)]
+def four_bits(width=96, block=32):
+    """Layers whose weights have 4 bits and a scale per block, without zero points and with some; rows are rounded to bytes block by block."""
+    b = Builder()
+    blocks, layers = width // block, []
+    for has_zeros in (False, True):
+        packed = b.weight(b.random.integers(0, 256, (width, blocks, block // 2)).astype(np.uint8))
+        scales = b.weight(b.random.uniform(0.001, 0.01, width * blocks).astype(np.float32))
+        zeros = [b.weight(b.random.integers(0, 256, (width, (blocks + 1) // 2)).astype(np.uint8))] if has_zeros else []
+        layers.append(b.add("MatMulNBits", "x", packed, scales, *zeros, domain=MICROSOFT, K=width, N=width, bits=4, block_size=block,
+                            accuracy_level=4))
+    b.renamed = {b.add("Add", *layers): "y"}
+    model = b.model({"x": (TensorProto.FLOAT, ["m", width])}, {"y": ["m", width]})
+    return model, [{"x": b.random.normal(size=(m, width)).astype(np.float32)} for m in (1, 33, 5)]
+
+
+MODELS = [("encoder", encoder), ("mobile", mobile), ("super_resolution", super_resolution), ("quantized", quantized),
+          ("four_bits", four_bits)]

@@ -7,18 +7,20 @@
 //
 //   for tile of the worker's units: its rows as bytes into scratch        [round rows]
 //   for block of panels, tile of up to 6 rows                             [units]
-//     for panel of two vectors of columns                                 [panels]
+//     for panel of two vectors of columns
 //       totals = 0, in registers: reals, rows by two vectors
-//       for block of k                                                    [blocks]
+//       for block of k
 //         sums = 0 or what zero points take away, in registers: integers  [start]
 //         for the block's k, 4 or 8 of them in each step
 //           weights = two vectors of bytes, four k's in a lane            [load weights]
 //           for four k's, row, vector: sums += dot(A[row], weights)       [dot]
 //         totals += sums * scale * step, and zero points per block        [add block]
-//       for vector, row: epilogue and store, masked where n ends          [store]
+//       for vector, row: epilogue and store, masked where n ends
 //
-// A worker rounds the rows of its tiles before it begins. 4 bits become bytes by a mask, once for
-// all rows of the tile.
+// The loops over panels and blocks are in BlockTile.cpp. A worker rounds the rows of its tiles before
+// it begins. 4 bits become bytes by a mask, once for all rows of the tile.
+//
+// Where the machine multiplies small matrices of bytes, two rows at once are (BlockMatrices.h).
 //
 //   zero points of one number     what they take away is where the block's sum begins
 //   one per block and column      one more multiply-add per block
@@ -32,11 +34,9 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/common/match/RowsAlone.h"
 #include "targets/cpu/schedules/Schedules.h"
-#include "targets/cpu/schedules/product/PackedContraction.h"
+#include "targets/cpu/schedules/product/BlockMatrices.h"
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/RoundedRows.h"
-#include "targets/cpu/schedules/tile/RowTile.h"
-#include <numeric>
 
 using namespace mlir;
 
@@ -45,14 +45,14 @@ namespace {
 
 using Shape = PackedContraction;
 
-constexpr int64_t kRows = 6;    ///< of a tile: twice two vectors for each stay in registers
-constexpr int64_t kUnroll = 32; ///< k's
+constexpr int64_t kRows = 6; ///< of a tile: twice two vectors for each stay in registers
+static_assert(kRows == BlockMatrices::kRows);
 
 bool isNarrow(const PackedWeight &w) {
   return (w.form == PackedWeight::Nibbles || w.form == PackedWeight::Bytes) && !isFloat(w.element);
 }
 
-/// The numbers that are multiplied are unsigned; signed bytes have this added where they are read.
+/// The numbers that are multiplied one by one are unsigned; signed bytes have this added where they are read.
 int64_t shiftOf(const PackedWeight &w) {
   return w.form == PackedWeight::Bytes && !isUnsigned(w.element) ? 128 : w.bias();
 }
@@ -77,72 +77,55 @@ Match<Shape> match(func::FuncOp spec, const VectorMachine &machine) {
   return s;
 }
 
-int64_t bytesPerDepth(const PackedWeight &w, const VectorMachine &machine) {
-  return w.form == PackedWeight::Bytes ? tileColumns(machine) : tileColumns(machine) / 2;
-}
+/// How the blocks of a weight are multiplied: as small matrices where the machine has those products.
+struct Products {
+  Products(const PackedWeight &w, const VectorMachine &machine)
+      : w(w), machine(machine), areMatrices(BlockMatrices::takes(w, machine)) {}
+  Unit unit() const { return areMatrices ? Unit::ByteMatrices : Unit::ByteQuads; }
+  int64_t bytesPerDepth() const {
+    if (areMatrices)
+      return BlockMatrices::bytesPerDepth(w, machine);
+    return w.form == PackedWeight::Bytes ? tileColumns(machine) : tileColumns(machine) / 2;
+  }
+  int64_t shift() const { return areMatrices ? BlockMatrices::shiftOf(w) : shiftOf(w); }
+  WeightLayout layout(WeightLayout::Order order) const {
+    if (areMatrices)
+      return BlockMatrices::layout(w, order, machine);
+    return w.form == PackedWeight::Nibbles ? w.layout(order, tileColumns(machine))
+                                           : WeightLayout::dots(tileColumns(machine), order, 4, 1);
+  }
 
-/// The code of one tile: some rows by the panels of a block.
-class Tile {
+  const PackedWeight &w;
+  const VectorMachine &machine;
+  const bool areMatrices;
+};
+
+/// Rows one by one, four bytes of each in all lanes.
+class DotTile : public BlockTile {
 public:
-  Tile(KernelContext &c, const Shape &s, const RoundedRows::Bytes &a, int64_t rows)
-      : c(c), s(s), w(s.weight), rows(rows), columns(tileColumns(c.machine)), blocks(s.k / w.block),
-        a(a) {}
-
-  void emit(Value first, Value from, Value to) {
+  DotTile(KernelContext &c, const Shape &s, const RoundedRows::Bytes &a, int64_t rows, Value first)
+      : BlockTile(c, s, rows, 2 * rows, Products(s.weight, c.machine).bytesPerDepth()), a(a) {
     Value perRow = c.mul(first, number(blocks));
     bytes = pointer(a.bytes, c.mul(first, number(s.k)));
     steps = elementPointer(c.b, a.steps, f32(), perRow);
     corrections = elementPointer(c.b, a.corrections, f32(), perRow);
-    // [panels] Scales and zero points lie in panels, too.
-    c.loop(from, to, 1, [&](Value panel) {
-      c.e.forget();
-      // [store] The tail mask is there for all panels when n ends inside one.
-      storeRowTile(c, s.op.getResult(), first, {panel, 2, columns}, s.n, accumulate(panel));
-      c.e.forget();
-    });
   }
 
 private:
-  Value number(int64_t value) { return constantI64(c.b, value); }
-  Type f32() { return c.b.getF32Type(); }
-  VectorType reals() { return VectorType::get({c.machine.lanes()}, f32()); }
-  VectorType integers() { return VectorType::get({c.machine.lanes()}, c.b.getI32Type()); }
-  Value pointer(Value base, Value offset) {
-    return elementPointer(c.b, base, c.b.getI8Type(), offset);
-  }
-  Value at(Value base, int64_t offset) {
-    return c.b.create<LLVM::GEPOp>(base.getType(), c.b.getI8Type(), base,
-                                   ArrayRef<LLVM::GEPArg>{int32_t(offset)});
-  }
   Value spread(VectorType type, Value pointer) {
     return c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(type.getElementType(), pointer, 4),
                                        type);
   }
-  Value bits(int64_t value) {
-    return c.b.create<arith::ConstantOp>(
-        DenseElementsAttr::get(integers(), c.b.getI32IntegerAttr(int32_t(value))));
-  }
-
-  SmallVector<Value> accumulate(Value panel) {
-    weights = pointer(c.inputs[w.data], c.mul(panel, number(s.k * bytesPerDepth(w, c.machine))));
-    scales = blockRows(w.scale, panel);
-    zeros = w.zero ? blockRows(*w.zero, panel) : Value();
-    SmallVector<Value> totals(rows * 2, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(reals())));
-    // [blocks] Those of the rows are those of the weight.
-    return c.loop(number(0), number(blocks), 1, ValueRange(totals),
-                  [&](Value nth, ValueRange totals) { return addBlock(nth, totals); });
-  }
-
-  /// The rows of one panel in a matrix of one real per block.
-  Value blockRows(unsigned argument, Value panel) {
-    auto type = cast<SymTensorType>(c.spec.getArgument(argument).getType());
-    int64_t stored = *type.getDim(s.transposed ? 1 : 0).asConstant();
-    return elementPointer(c.b, c.inputs[argument], f32(), c.mul(panel, number(stored * columns)));
-  }
 
   /// [add block] A block's integers are exact; they become reals here.
-  SmallVector<Value> addBlock(Value nth, ValueRange totals) {
-    SmallVector<Value> sums = sumBlock(nth), next;
+  Values addBlock(Value nth, ValueRange totals) override {
+    // [start] One number for the zero points is part of the row's correction.
+    Values starts, next;
+    Value startColumn = pointer(corrections, c.mul(nth, number(4)));
+    for (int64_t r = 0; r < rows; ++r)
+      starts.append(2, a.zero.value_or(0) != 0 ? spread(integers(), at(startColumn, r * blocks * 4))
+                                               : bits(0));
+    Values sums = sumBlock(nth, starts);
     Value row = c.mul(nth, number(columns * 4)), perRow = c.mul(nth, number(4));
     Value scaleRow = pointer(scales, row), stepColumn = pointer(steps, perRow),
           correctionColumn = pointer(corrections, perRow);
@@ -173,38 +156,8 @@ private:
   Value loadReals(Value row, int64_t v) {
     return c.b.create<LLVM::LoadOp>(reals(), at(row, v * c.machine.lanes() * 4), 4);
   }
-  Value constant(double value) {
-    return c.b.create<arith::ConstantOp>(
-        DenseElementsAttr::get(reals(), c.b.getF32FloatAttr(float(value))));
-  }
 
-  /// The sums of products of one block in integers, row by row.
-  SmallVector<Value> sumBlock(Value nth) {
-    SmallVector<Value> sums;
-    Value correctionColumn = pointer(corrections, c.mul(nth, number(4)));
-    // [start] One number for the zero points is part of the row's correction.
-    for (int64_t r = 0; r < rows; ++r) {
-      Value start = a.zero.value_or(0) != 0
-                        ? spread(integers(), at(correctionColumn, r * blocks * 4))
-                        : bits(0);
-      sums.append(2, start);
-    }
-    Value first = c.mul(nth, number(w.block));
-    int64_t step = std::gcd(w.block, kUnroll);
-    if (step == w.block) {
-      multiplyAdd(first, step, sums);
-      return sums;
-    }
-    return c.loop(number(0), number(w.block), step, ValueRange(sums),
-                  [&](Value k, ValueRange carried) {
-                    SmallVector<Value> next(carried);
-                    multiplyAdd(c.add(first, k), step, next);
-                    return next;
-                  });
-  }
-
-  void multiplyAdd(Value k, int64_t depth, MutableArrayRef<Value> sums) {
-    int64_t perDepth = bytesPerDepth(w, c.machine);
+  void multiplyAdd(Value k, Value, int64_t depth, MutableArrayRef<Value> sums) override {
     Value here = pointer(weights, c.mul(k, number(perDepth))), x = pointer(bytes, k);
     int64_t unit = w.form == PackedWeight::Bytes ? 4 : 8;
     for (int64_t u = 0; u < depth; u += unit) {
@@ -237,13 +190,8 @@ private:
     return c.machine.addByteProducts(c.b, sum, weight, activation, signsOf(w, c.machine));
   }
 
-  KernelContext &c;
-  const Shape &s;
-  const PackedWeight &w;
-  int64_t rows, columns, blocks;
-  RoundedRows::Bytes a;              ///< of all rows
-  Value bytes, steps, corrections;   ///< of this tile's rows
-  Value weights, scales, zeros = {}; ///< of the panel
+  RoundedRows::Bytes a;            ///< of all rows
+  Value bytes, steps, corrections; ///< of this tile's rows
 };
 
 class BlockDotsSchedule : public Schedule {
@@ -253,28 +201,37 @@ public:
   Decline decline(func::FuncOp spec, const VectorMachine &machine) const override {
     return match(spec, machine).decline();
   }
-  Unit unit(func::FuncOp, const VectorMachine &) const override { return Unit::ByteQuads; }
+  Unit unit(func::FuncOp spec, const VectorMachine &machine) const override {
+    Shape s = *match(spec, machine);
+    return Products(s.weight, machine).unit();
+  }
 
   static int64_t panelsOf(const Shape &s, const VectorMachine &machine) {
     return llvm::divideCeil(s.n, tileColumns(machine));
   }
+  static int64_t panelBytes(const Shape &s, const VectorMachine &machine) {
+    return s.k * Products(s.weight, machine).bytesPerDepth();
+  }
   static int64_t panelsPerBlock(const Shape &s, const VectorMachine &machine) {
-    return PanelBlocks::panelsOfBlock(panelsOf(s, machine), s.k * bytesPerDepth(s.weight, machine),
+    return PanelBlocks::panelsOfBlock(panelsOf(s, machine), panelBytes(s, machine),
                                       pick(s.op, "block", kBlockKiB));
   }
 
   std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
     Shape s = *match(spec, machine);
     std::vector<Choice> list;
-    PanelBlocks::offerBlocks(list, panelsOf(s, machine), s.k * bytesPerDepth(s.weight, machine));
+    PanelBlocks::offerBlocks(list, panelsOf(s, machine), panelBytes(s, machine));
     return list;
   }
 
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     Shape s = *match(spec, machine);
     int64_t blocks = llvm::divideCeil(panelsOf(s, machine), panelsPerBlock(s, machine));
-    return {SymExpr::ceildiv(s.m, kRows) * blocks, SymExpr::constant(spec.getContext(), 1),
-            s.m * (s.k + s.k / s.weight.block * 8)};
+    SymExpr tiles = SymExpr::ceildiv(s.m, kRows);
+    bool areMatrices = Products(s.weight, machine).areMatrices;
+    return {tiles * blocks, SymExpr::constant(spec.getContext(), 1),
+            areMatrices ? tiles * BlockMatrices::regionBytes(s)
+                        : s.m * (s.k + s.k / s.weight.block * 8)};
   }
 
   /// A row is rounded and summed alike in tiles of all sizes.
@@ -287,9 +244,7 @@ public:
                                     const VectorMachine &machine) const override {
     Shape s = *match(spec, machine);
     SmallVector<WeightLayout> result(spec.getNumArguments());
-    result[s.weight.data] = s.weight.form == PackedWeight::Nibbles
-                                ? s.weight.layout(s.order(), tileColumns(machine))
-                                : WeightLayout::dots(tileColumns(machine), s.order(), 4, 1);
+    result[s.weight.data] = Products(s.weight, machine).layout(s.order());
     s.weight.placeScales(s.order(), tileColumns(machine), result);
     return result;
   }
@@ -308,7 +263,7 @@ public:
             to = c.b.create<arith::MinSIOp>(c.mul(toBlock, constantI64(c.b, perBlock)),
                                             constantI64(c.b, panelsOf(s, c.machine)));
       callRowTile(c, tiles, m, count, tile, [&](Value first) -> SmallVector<Value> {
-        return {c.kernel.getArgument(0), first, from, to, c.scratch};
+        return {c.kernel.getArgument(0), first, from, to, rowsIn(c, s, c.scratch, tile)};
       });
     };
     // [units] Tiles are innermost: a block of panels stays near for all rows.
@@ -324,10 +279,10 @@ public:
 private:
   /// What the zero points are when they are one number, with what is added to make weights
   /// unsigned.
-  static std::optional<int64_t> zeroOf(const Shape &s) {
+  static std::optional<int64_t> zeroOf(const Shape &s, const VectorMachine &machine) {
     if (s.weight.zero)
       return std::nullopt;
-    return int64_t(s.weight.offset) + shiftOf(s.weight);
+    return int64_t(s.weight.offset) + Products(s.weight, machine).shift();
   }
 
   static RoundedRows::Bytes bytesIn(KernelContext &c, const Shape &s, Value scratch) {
@@ -336,25 +291,44 @@ private:
     Value steps = elementPointer(c.b, scratch, i8, c.mul(m, constantI64(c.b, s.k)));
     Value corrections =
         elementPointer(c.b, steps, i8, c.mul(m, constantI64(c.b, s.k / s.weight.block * 4)));
-    return {scratch, steps, corrections, zeroOf(s)};
+    return {scratch, steps, corrections, zeroOf(s, c.machine)};
+  }
+
+  /// Where the rows of a tile are: those that are multiplied in pairs have a region of their own.
+  static Value rowsIn(KernelContext &c, const Shape &s, Value scratch, Value tile) {
+    if (!Products(s.weight, c.machine).areMatrices)
+      return scratch;
+    return elementPointer(c.b, scratch, c.b.getI8Type(),
+                          c.mul(tile, constantI64(c.b, BlockMatrices::regionBytes(s))));
   }
 
   /// [round rows] The rows of all tiles of units [begin, end), each once.
   static void roundRows(KernelContext &c, const Shape &s, Value m, Value count) {
+    bool areMatrices = Products(s.weight, c.machine).areMatrices;
     RoundedRows rows(c, s.k, s.weight.block);
-    RoundedRows::Bytes bytes = bytesIn(c, s, c.scratch);
+    RoundedRows::Bytes bytes = areMatrices ? RoundedRows::Bytes() : bytesIn(c, s, c.scratch);
     Value once = c.b.create<arith::MinSIOp>(c.end, c.add(c.begin, count));
     c.loop(c.begin, once, 1, [&](Value unit) {
-      RowRange range = rowsOfTile(c, m, count, c.b.create<arith::RemUIOp>(unit, count));
-      rows.toBytes(c.inputs[s.lhs], bytes, range.first, range.size);
+      Value tile = c.b.create<arith::RemUIOp>(unit, count);
+      RowRange range = rowsOfTile(c, m, count, tile);
+      if (areMatrices)
+        BlockMatrices::place(c, s, rowsIn(c, s, c.scratch, tile), range.first, range.size,
+                             zeroOf(s, c.machine));
+      else
+        rows.toBytes(c.inputs[s.lhs], bytes, range.first, range.size);
     });
   }
 
   static void emitTile(KernelContext &outer, func::FuncOp tile, int64_t rows) {
     emitRowTile(outer, tile, [&](KernelContext &c) {
       Shape s = *match(c.spec, c.machine);
-      Tile(c, s, bytesIn(c, s, tile.getArgument(4)), rows)
-          .emit(tile.getArgument(1), tile.getArgument(2), tile.getArgument(3));
+      Value first = tile.getArgument(1), placed = tile.getArgument(4);
+      std::unique_ptr<BlockTile> products;
+      if (Products(s.weight, c.machine).areMatrices)
+        products = std::make_unique<BlockMatrices>(c, s, rows, placed, zeroOf(s, c.machine));
+      else
+        products = std::make_unique<DotTile>(c, s, bytesIn(c, s, placed), rows, first);
+      products->emit(first, tile.getArgument(2), tile.getArgument(3));
     });
   }
 };

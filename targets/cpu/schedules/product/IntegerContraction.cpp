@@ -66,7 +66,7 @@ struct Products {
   }
   std::unique_ptr<RunTile> tile(KernelContext &c, int64_t rows) const {
     if (areMatrices)
-      return std::make_unique<ByteMatrixTile>(c, signs, rows, pairsRows);
+      return std::make_unique<ByteMatrixTile>(c, signs, rows, vectors, pairsRows);
     return std::make_unique<IntegerTile>(c, dot, rows, vectors, shiftsRows);
   }
 

@@ -90,11 +90,11 @@ ByteMatrixTile::Sums ByteMatrixTile::addGroups(const RowRuns &source, Value from
   for (int64_t u = 0; u < together; ++u) {
     source.ahead.fetch(c, u ? c.add(group, constantI64(c.b, u)) : group);
     // [multiply]
-    for (int64_t v = 0; v < kVectors; ++v) {
+    for (int64_t v = 0; v < perPair; ++v) {
       int64_t offset = u * columns * kGroup + v * 4 * int64_t(c.machine.lanes());
       Value loaded = c.b.create<LLVM::LoadOp>(words, byteAt(weights, offset), 4);
       for (int64_t pair = 0; pair < pairs; ++pair) {
-        Value &sum = sums[kVectors * pair + v];
+        Value &sum = sums[perPair * pair + v];
         sum = c.machine.addByteMatrices(c.b, sum, paired[pair][u], loaded, signs);
       }
     }
@@ -117,23 +117,26 @@ ByteMatrixTile::Sums ByteMatrixTile::addRun(const RowRuns &source, Value from, V
   return sums;
 }
 
-SmallVector<Value> ByteMatrixTile::accumulate(const RowRuns &source, Value panel) {
-  int64_t lanes = c.machine.lanes();
-  auto words = VectorType::get({lanes}, c.b.getI32Type());
-  Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(words));
-  Sums both = addRuns(source, panel, Sums(kVectors * pairs, zero));
-  // [part rows] Two vectors of two rows become a vector of each.
+/// [part rows] Two vectors of two rows become a vector of each.
+ByteMatrixTile::Sums ByteMatrixTile::partRows(KernelContext &c, ArrayRef<Value> both, int64_t rows,
+                                              int64_t vectors) {
   Sums sums;
   for (int64_t row = 0; row < rows; ++row) {
     SmallVector<int64_t> places;
-    for (int64_t four = 0; four < 2 * lanes; four += 4)
+    for (int64_t four = 0; four < 2 * int64_t(c.machine.lanes()); four += 4)
       places.append({four + row % 2 * 2, four + row % 2 * 2 + 1});
     for (int64_t v = 0; v < vectors; ++v) {
-      const Value *from = &both[kVectors * (row / 2) + 2 * v];
+      const Value *from = &both[2 * (vectors * (row / 2) + v)];
       sums.push_back(c.b.create<vector::ShuffleOp>(from[0], from[1], places));
     }
   }
   return sums;
+}
+
+SmallVector<Value> ByteMatrixTile::accumulate(const RowRuns &source, Value panel) {
+  auto words = VectorType::get({c.machine.lanes()}, c.b.getI32Type());
+  Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(words));
+  return partRows(c, addRuns(source, panel, Sums(perPair * pairs, zero)), rows, vectors);
 }
 
 } // namespace weft

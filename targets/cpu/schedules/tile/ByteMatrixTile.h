@@ -9,13 +9,15 @@
 
 namespace weft {
 
-/// Weights packed as WeightLayout::dots with tileColumns columns and groups of kGroup. Of an odd number of rows the last is multiplied twice.
+/// Weights packed as WeightLayout::dots with the tile's columns and groups of kGroup. Of an odd number of rows the last is multiplied twice.
 class ByteMatrixTile : public RunTile {
 public:
+  using Sums = RunTile::Sums;
   static constexpr int64_t kGroup = VectorMachine::kMatrixDepth;
   /// `arePaired`: rows are placed in pairs.
-  ByteMatrixTile(KernelContext &c, ByteSigns signs, int64_t rows, bool arePaired)
-      : RunTile(c, rows, 2), signs(signs), pairs(llvm::divideCeil(rows, 2)), arePaired(arePaired) {}
+  ByteMatrixTile(KernelContext &c, ByteSigns signs, int64_t rows, int64_t vectors, bool arePaired)
+      : RunTile(c, rows, vectors), signs(signs), pairs(llvm::divideCeil(rows, 2)),
+        perPair(2 * vectors), arePaired(arePaired) {}
   /// Whether runs of `run` products are whole groups that the machine multiplies.
   static bool takes(const VectorMachine &machine, ByteSigns signs, int64_t run) {
     return machine.multipliesByteMatrices(signs) && run % kGroup == 0;
@@ -27,6 +29,9 @@ public:
   static int64_t pairedBytes(int64_t rows, int64_t run) {
     return llvm::divideCeil(rows, 2) * 2 * run;
   }
+  /// Of sums of pairs of rows, two columns of a row beside two of the next: so many vectors of each row.
+  static Sums partRows(KernelContext &c, llvm::ArrayRef<mlir::Value> both, int64_t rows,
+                       int64_t vectors);
   int64_t runBytes(int64_t run) const override { return run * columns; }
   int64_t steps(int64_t run) const override { return run / kGroup; }
   RowRuns placed(const RowRuns &rows, mlir::Value scratch) override;
@@ -34,8 +39,7 @@ public:
   llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
 
 private:
-  static constexpr int64_t kUnroll = 2;  ///< groups of a turn, whose bytes of a row one load brings
-  static constexpr int64_t kVectors = 4; ///< of a group's weights
+  static constexpr int64_t kUnroll = 2; ///< groups of a turn, whose bytes of a row one load brings
   Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums) override;
   Sums addGroups(const RowRuns &source, mlir::Value from, mlir::Value panel, mlir::Value group,
                  int64_t together, Sums sums);
@@ -46,7 +50,7 @@ private:
   mlir::Value byteAt(mlir::Value base, int64_t offset);
 
   const ByteSigns signs;
-  const int64_t pairs; ///< of rows
+  const int64_t pairs, perPair; ///< of rows; vectors of a group's weights and of sums for each
   const bool arePaired;
 };
 

@@ -44,28 +44,65 @@ Value RoundedRows::correction(Value sum, Value step, std::optional<int64_t> zero
   return c.b.create<arith::MulFOp>(c.b.create<arith::NegFOp>(real), step);
 }
 
+RoundedRows::Rounded RoundedRows::round(Value from, Value nth,
+                                        function_ref<void(int64_t, Value)> store) {
+  auto vector = VectorType::get({c.machine.lanes()}, c.b.getF32Type());
+  SmallVector<Value> x = load(from, nth);
+  BlockStep step = blockStep(c.b, largestBits(x));
+  Value inverse = c.b.create<vector::SplatOp>(step.inverse, vector), sum;
+  for (auto [i, part] : llvm::enumerate(x)) {
+    Value bits = roundedBits(c.b, part, inverse);
+    sum = sum ? Value(c.b.create<arith::AddIOp>(sum, bits)) : bits;
+    store(i, bits);
+  }
+  // Modulo 2^32, as what is taken away.
+  Value total = combineLanes(c.b, Combiner::Sum, c.b.getI32Type(), sum);
+  return {step.size,
+          c.b.create<arith::SubIOp>(total, integer(int32_t(uint32_t(kRoundingBits) * block)))};
+}
+
 void RoundedRows::toBytes(Value from, const Bytes &to, Value first, Value count) {
   Value perRow = constantI64(c.b, k / block), begin = c.mul(first, perRow);
   Type i8 = c.b.getI8Type(), i32 = c.b.getI32Type(), f32 = c.b.getF32Type();
-  auto vector = VectorType::get({c.machine.lanes()}, f32);
   c.loop(begin, c.add(begin, c.mul(count, perRow)), 1, [&](Value nth) {
-    SmallVector<Value> x = load(from, nth);
-    BlockStep step = blockStep(c.b, largestBits(x));
-    Value inverse = c.b.create<vector::SplatOp>(step.inverse, vector), sum;
     Value bytes = elementPointer(c.b, to.bytes, i8, c.mul(nth, constantI64(c.b, block)));
-    for (auto [i, part] : llvm::enumerate(x)) {
-      Value bits = roundedBits(c.b, part, inverse);
-      sum = sum ? Value(c.b.create<arith::AddIOp>(sum, bits)) : bits;
+    Rounded rounded = round(from, nth, [&](int64_t i, Value bits) {
       c.b.create<LLVM::StoreOp>(
-          c.b.create<arith::TruncIOp>(vector.clone(i8), bits),
+          c.b.create<arith::TruncIOp>(VectorType::get({c.machine.lanes()}, i8), bits),
           elementPointer(c.b, bytes, i8, constantI64(c.b, i * c.machine.lanes())), 1);
-    }
-    Value total = combineLanes(c.b, Combiner::Sum, i32, sum); // modulo 2^32, as what is taken away
-    total = c.b.create<arith::SubIOp>(total, integer(int32_t(uint32_t(kRoundingBits) * block)));
-    c.b.create<LLVM::StoreOp>(step.size, elementPointer(c.b, to.steps, f32, nth), 4);
-    c.b.create<LLVM::StoreOp>(correction(total, step.size, to.zero),
+    });
+    c.b.create<LLVM::StoreOp>(rounded.step, elementPointer(c.b, to.steps, f32, nth), 4);
+    c.b.create<LLVM::StoreOp>(correction(rounded.sum, rounded.step, to.zero),
                               elementPointer(c.b, to.corrections, i32, nth), 4);
   });
+}
+
+/// The lanes of both.
+Value RoundedRows::joined(Value first, Value second) {
+  int64_t lanes = 2 * cast<VectorType>(first.getType()).getNumElements();
+  return c.b.create<vector::ShuffleOp>(first, second,
+                                       llvm::to_vector(llvm::seq<int64_t>(0, lanes)));
+}
+
+void RoundedRows::toPair(Value from, Value nth, const Place &to) {
+  SmallVector<Value> fours;
+  Rounded rounded = round(from, nth, [&](int64_t, Value bits) { fours.push_back(bits); });
+  // Sixteen are narrowed at once.
+  for (int64_t first = 0; first < int64_t(fours.size()); first += 4) {
+    auto four = [&](int64_t place) { return fours[to.fourAt(first + place)]; };
+    Value all = joined(joined(four(0), four(1)), joined(four(2), four(3)));
+    Value bytes = c.b.create<arith::TruncIOp>(VectorType::get({16}, c.b.getI8Type()), all);
+    Value eights = c.b.create<LLVM::BitcastOp>(VectorType::get({2}, c.b.getI64Type()), bytes);
+    for (int64_t half = 0; half < 2; ++half)
+      c.b.create<LLVM::StoreOp>(c.b.create<vector::ExtractOp>(eights, half),
+                                to.eightAt(first / 2 + half), 4);
+  }
+  auto store = [&](Value number, Value pointer) {
+    c.b.create<LLVM::StoreOp>(
+        c.b.create<vector::SplatOp>(number, VectorType::get({2}, number.getType())), pointer, 4);
+  };
+  store(rounded.step, to.steps);
+  store(correction(rounded.sum, rounded.step, to.zero), to.corrections);
 }
 
 void RoundedRows::toReals(Value from, Value to, Value count) {

@@ -24,6 +24,16 @@ public:
   };
   /// Rows [first, first + count) of what lies at `from`.
   void toBytes(mlir::Value from, const Bytes &to, mlir::Value first, mlir::Value count);
+  /// Where a block of a row goes whose step and correction each fill two lanes, in vectors of four lanes: its bytes eight by eight, and which
+  /// four of them lie n-th; sixteen stay together.
+  struct Place {
+    llvm::function_ref<mlir::Value(int64_t)> eightAt;
+    llvm::function_ref<int64_t(int64_t)> fourAt;
+    mlir::Value steps, corrections;
+    std::optional<int64_t> zero;
+  };
+  /// Block `nth`, counted over all rows.
+  void toPair(mlir::Value from, mlir::Value nth, const Place &to);
   /// `count` rows.
   void toReals(mlir::Value from, mlir::Value to, mlir::Value count);
 
@@ -31,6 +41,13 @@ private:
   /// The vectors of block `nth`, counted over all rows.
   llvm::SmallVector<mlir::Value> load(mlir::Value from, mlir::Value nth);
   mlir::Value largestBits(llvm::ArrayRef<mlir::Value> vectors);
+  /// A block: its bytes, vector by vector and in the lowest bits of i32, are given to `store`.
+  struct Rounded {
+    mlir::Value step, sum;
+  };
+  Rounded round(mlir::Value from, mlir::Value nth,
+                llvm::function_ref<void(int64_t, mlir::Value)> store);
+  mlir::Value joined(mlir::Value first, mlir::Value second);
   mlir::Value integer(int32_t value);
   mlir::Value correction(mlir::Value sum, mlir::Value step, std::optional<int64_t> zero);
 
