@@ -10,20 +10,54 @@ namespace weft_emulated {
 
 namespace {
 
-void write_bytes(warp &w, const lane_copy &copy) {
-  uint8_t *to = w.home->shared.data() + copy.to;
-  if (copy.from_bytes)
-    std::memcpy(to, reinterpret_cast<const void *>(copy.from), copy.from_bytes);
-  std::memset(to + copy.from_bytes, 0, copy.bytes - copy.from_bytes);
+void write_bytes(warp &w, const warp_copy &copy, int lane) {
+  uint8_t *to = w.home->shared.data() + copy.to[lane];
+  uint32_t given = copy.from_bytes[lane];
+  if (given == copy.bytes && given == 16) {
+    std::memcpy(to, reinterpret_cast<const void *>(copy.from[lane]), 16);
+    return;
+  }
+  if (given)
+    std::memcpy(to, reinterpret_cast<const void *>(copy.from[lane]), given);
+  std::memset(to + given, 0, copy.bytes - given);
 }
 
-void land(warp &w, int lane, const std::vector<lane_copy> &copies) {
-  bool has_checks = w.home->options().has_checks;
-  for (const lane_copy &copy : copies) {
-    if (w.home->options().is_lazy)
-      write_bytes(w, copy);
-    if (has_checks)
-      w.home->shadow.land_copy(w, {copy.to, copy.bytes, lane}, w.id, w.seen.warps[w.id]);
+void land(warp &w, warp_copy &copy, uint32_t lanes) {
+  const run_options &options = w.home->options();
+  each_lane(lanes, [&](int k) {
+    if (options.is_lazy)
+      write_bytes(w, copy, k);
+    if (options.has_checks)
+      w.home->shadow.land_copy(w, {copy.to[k], copy.bytes, k}, w.id, w.seen.warps[w.id]);
+  });
+  copy.lanes &= ~lanes;
+}
+
+/// Lanes among `among` whose part of a copy is in a group that they wait for, when they leave `most` of their groups on their way.
+uint32_t lanes_that_wait(const async_state &state, const warp_copy &copy, uint32_t among,
+                         uint32_t most) {
+  uint32_t waiting = 0;
+  each_lane(copy.lanes & among, [&](int k) {
+    waiting |= uint32_t(uint64_t(copy.group[k]) + most < state.committed[k]) << k;
+  });
+  return waiting;
+}
+
+/// A copy to be filled in, behind all that are on their way.
+warp_copy &begin_copy(async_state &state) {
+  if (state.landed.empty())
+    state.landed.emplace_back();
+  state.copies.splice(state.copies.end(), state.landed, state.landed.begin());
+  return state.copies.back();
+}
+
+/// Copies that no lane waits for any more.
+void drop_landed(async_state &state) {
+  for (auto each = state.copies.begin(); each != state.copies.end();) {
+    auto next = std::next(each);
+    if (!each->lanes)
+      state.landed.splice(state.landed.end(), state.copies, each);
+    each = next;
   }
 }
 
@@ -36,70 +70,80 @@ uint32_t bytes_from_memory(warp &w, const instruction &i, int lane) {
   return std::min(w.lanes<uint32_t>(i.o[2])[lane], uint32_t(i.n));
 }
 
+/// Reads of lanes whose copies are parts only: aligned like whole copies.
+void read_parts(warp &w, const warp_copy &copy, uint32_t lanes) {
+  each_lane(lanes, [&](int k) {
+    if (copy.from[k] & (copy.bytes - 1))
+      stop(w, k, "a misaligned source of " + std::to_string(copy.bytes) + " bytes");
+    for (uint32_t at = 0; at < copy.from_bytes[k];) {
+      uint32_t piece = copy.from_bytes[k] - at;
+      piece = piece >= 16 ? 16 : piece >= 8 ? 8 : piece >= 4 ? 4 : piece >= 2 ? 2 : 1;
+      global_place(w, k, {copy.from[k] + at, piece, false, false});
+      at += piece;
+    }
+  });
+}
+
+/// Where lanes copy, from where and how much. The lanes that read anything.
+uint32_t fill_copy(warp &w, const instruction &i, warp_copy &copy) {
+  const async_state &state = *w.async;
+  uint32_t whole = 0, parts = 0;
+  copy.bytes = uint32_t(i.n);
+  each_lane(w.executing, [&](int k) {
+    copy.from[k] = w.address(i.o[1], k);
+    copy.from_bytes[k] = bytes_from_memory(w, i, k);
+    copy.group[k] = state.committed[k];
+    uint64_t to = shared_address(w.address(i.o[0], k));
+    shared_place(w, k, to, copy.bytes, copy.bytes);
+    copy.to[k] = uint32_t(to);
+    if (copy.from_bytes[k])
+      (copy.from_bytes[k] == copy.bytes ? whole : parts) |= 1u << k;
+  });
+  access_global(w, whole, copy.from, {0, copy.bytes, false, false});
+  read_parts(w, copy, parts);
+  return whole | parts;
+}
+
 /// o: [to, from, bytes of the source, or whether to ignore it, or nothing]
 void copy_async(warp &w, const instruction &i) {
-  async_state &state = async_of(w);
   const run_options &options = w.home->options();
-  uint64_t to[32], from[32];
-  uint32_t bytes = uint32_t(i.n), readers = 0, read = 0;
+  warp_copy &copy = begin_copy(async_of(w));
+  uint32_t readers = fill_copy(w, i, copy);
+  copy.lanes = w.executing;
+  uint64_t to[32];
   each_lane(w.executing, [&](int k) {
-    to[k] = shared_address(w.address(i.o[0], k));
-    from[k] = w.address(i.o[1], k);
-    lane_copy copy = {from[k], uint32_t(to[k]), bytes, bytes_from_memory(w, i, k)};
-    shared_place(w, k, to[k], bytes, bytes);
-    readers |= uint32_t(copy.from_bytes > 0) << k;
-    read += copy.from_bytes;
-    if (copy.from_bytes) { // aligned like a whole copy, also where it is a part of one
-      if (from[k] & (bytes - 1))
-        stop(w, k, "a misaligned source of " + std::to_string(bytes) + " bytes");
-      for (uint32_t at = 0; at < copy.from_bytes;) {
-        uint32_t piece = copy.from_bytes - at;
-        piece = piece >= 16 ? 16 : piece >= 8 ? 8 : piece >= 4 ? 4 : piece >= 2 ? 2 : 1;
-        global_place(w, k, {from[k] + at, piece, false, false});
-        at += piece;
-      }
-    }
+    to[k] = copy.to[k];
+    w.count->bytes_read += copy.from_bytes[k];
     if (options.has_checks)
-      w.home->shadow.begin_copy(w, {copy.to, bytes, k});
+      w.home->shadow.begin_copy(w, {copy.to[k], copy.bytes, k});
     if (!options.is_lazy)
-      write_bytes(w, copy);
-    state.copies[k].open.push_back(copy);
+      write_bytes(w, copy, k);
   });
   ++w.home->progress;
   if (options.has_counters) {
-    count_shared(w, to, w.executing, bytes);
+    count_shared(w, to, w.executing, copy.bytes);
     if (readers)
-      count_global(w, from, readers, bytes);
-    w.count->bytes_read += read;
+      count_global(w, copy.from, readers, copy.bytes);
   }
 }
 
 void commit(warp &w, const instruction &) {
   async_state &state = async_of(w);
-  each_lane(w.executing, [&](int k) {
-    state.copies[k].groups.push_back(std::move(state.copies[k].open));
-    state.copies[k].open.clear();
-  });
+  each_lane(w.executing, [&](int k) { ++state.committed[k]; });
 }
 
 void wait_group(warp &w, const instruction &i) {
   async_state &state = async_of(w);
-  each_lane(w.executing, [&](int k) {
-    auto &groups = state.copies[k].groups;
-    while (groups.size() > size_t(i.n)) {
-      land(w, k, groups.front());
-      groups.pop_front();
-    }
-  });
+  for (warp_copy &copy : state.copies)
+    land(w, copy, lanes_that_wait(state, copy, w.executing, uint32_t(i.n)));
+  drop_landed(state);
 }
 
-void wait_all(warp &w, const instruction &i) {
-  wait_group(w, i);
+void wait_all(warp &w, const instruction &) {
   async_state &state = async_of(w);
-  each_lane(w.executing, [&](int k) {
-    land(w, k, state.copies[k].open);
-    state.copies[k].open.clear();
-  });
+  for (warp_copy &copy : state.copies)
+    land(w, copy, copy.lanes & w.executing);
+  drop_landed(state);
 }
 
 void decode_copy(decoder &d) {

@@ -29,14 +29,10 @@ void check_end(warp &w) {
     stop(w, -1, "ends while a wgmma is on its way that it never waited for");
   if (w.async->bulk_stores)
     stop(w, -1, "ends while a bulk copy still reads shared memory, and never waited for it");
-  each_lane(w.executing, [&](int k) {
-    const lane_copies &copies = w.async->copies[k];
-    bool is_waiting = !copies.open.empty();
-    for (const auto &group : copies.groups)
-      is_waiting |= !group.empty();
-    if (is_waiting)
-      stop(w, k, "ends while a cp.async is on its way that it never waited for");
-  });
+  for (const warp_copy &copy : w.async->copies)
+    if (uint32_t waiting = copy.lanes & w.executing)
+      stop(w, __builtin_ctz(waiting),
+           "ends while a cp.async is on its way that it never waited for");
 }
 
 } // namespace weft_emulated

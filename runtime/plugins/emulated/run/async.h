@@ -4,21 +4,20 @@
 
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 
 #include "runtime/plugins/emulated/run/warp.h"
 
 namespace weft_emulated {
 
-/// A cp.async of one lane.
-struct lane_copy {
-  uint64_t from;
-  uint32_t to, bytes, from_bytes;
-};
-
-struct lane_copies {
-  std::vector<lane_copy> open;
-  std::deque<std::vector<lane_copy>> groups;
+/// A cp.async of a warp.
+struct warp_copy {
+  uint32_t lanes; ///< that have not waited for it
+  uint32_t bytes;
+  uint64_t from[32];
+  uint32_t to[32], from_bytes[32];
+  uint32_t group[32]; ///< how many groups each lane had committed before
 };
 
 /// A matrix instruction of a warpgroup that is on its way: what one warp computes of it.
@@ -30,7 +29,9 @@ struct group_product {
 
 /// Of one warp.
 struct async_state {
-  lane_copies copies[32];
+  std::list<warp_copy> copies; ///< on their way, in the order of their issue
+  std::list<warp_copy> landed; ///< to be used again
+  uint32_t committed[32] = {}; ///< groups of copies, by lane
   std::vector<group_product> open;
   std::deque<std::vector<group_product>> groups;
   bool is_fenced = false;      ///< wgmma.fence came since registers were used

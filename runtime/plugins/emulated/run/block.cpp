@@ -114,7 +114,7 @@ void block::begin(launch_state &launch, uint32_t block_index, counters &) {
   async->fenced.assign(warp_count, 0);
   count = {};
   progress = 0;
-  last_allocation = 0;
+  last_allocation = nullptr;
   warps.resize(warp_count);
   for (uint32_t i = 0; i < warp_count; ++i)
     begin_warp(*this, uint16_t(i));

@@ -4,6 +4,14 @@
 
 namespace weft_emulated {
 
+/// Whether lanes use banks of their own, which almost all do.
+static bool is_free_of_conflicts(const uint64_t *address, uint32_t mask, uint32_t bytes) {
+  uint32_t unit_bits = uint32_t(__builtin_ctz(std::max(bytes, 4u))), used = 0;
+  uint32_t last_unit = (128u >> unit_bits) - 1, wanted = uint32_t(__builtin_popcount(mask));
+  each_lane(mask, [&](int i) { used |= 1u << (address[i] >> unit_bits & last_unit); });
+  return uint32_t(__builtin_popcount(used)) == wanted;
+}
+
 /// Shared memory answers lanes in groups of 128 bytes; a group takes as many turns as the words that one bank must give.
 void count_shared(warp &w, const uint64_t *address, uint32_t mask, uint32_t bytes) {
   int group = bytes <= 4 ? 32 : int(128 / bytes);
@@ -12,6 +20,11 @@ void count_shared(warp &w, const uint64_t *address, uint32_t mask, uint32_t byte
     uint32_t lanes = group == 32 ? mask : mask >> first & ((1u << group) - 1);
     if (!lanes)
       continue;
+    if (is_free_of_conflicts(address + first, lanes, bytes)) {
+      ++w.count->shared_wavefronts;
+      ++w.count->shared_ideal;
+      continue;
+    }
     uint64_t words[32];
     uint32_t most = 1;
     uint8_t in_bank[32] = {};
@@ -39,16 +52,17 @@ void count_shared(warp &w, const uint64_t *address, uint32_t mask, uint32_t byte
 void count_global(warp &w, const uint64_t *address, uint32_t mask, uint32_t bytes) {
   uint64_t sectors[64];
   uint32_t found = 0, lanes = uint32_t(__builtin_popcount(mask));
-  uint64_t last = ~uint64_t(0);
+  uint64_t last = ~uint64_t(0), end = 0;
   each_lane(mask, [&](int i) {
     uint64_t sector = address[i] / 32;
     if (sector == last)
       return;
     last = sector;
-    for (uint32_t k = found; k-- > 0;)
+    for (uint32_t k = sector < end ? found : 0; k-- > 0;) // behind all others it is a new one
       if (sectors[k] == sector)
         return;
     sectors[found++] = sector;
+    end = std::max(end, sector + 1);
   });
   w.count->sectors += found;
   w.count->ideal_sectors += (lanes * bytes + 31) / 32;

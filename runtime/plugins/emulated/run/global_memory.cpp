@@ -62,6 +62,14 @@ std::string name_of(const warp &w, const allocation &in) {
   stop(w, lane, text + name_of(w, *nearest));
 }
 
+[[noreturn]] void stop_misaligned(warp &w, int lane, const global_access &access,
+                                  const allocation &in) {
+  stop(w, lane,
+       "a misaligned access: " + std::to_string(access.bytes) + " bytes at byte " +
+           std::to_string(access.address - in.base) + " of " + name_of(w, in) +
+           (in.base & (access.bytes - 1) ? ", which is not aligned itself" : ""));
+}
+
 bool holds(const allocation &in, const global_access &access) {
   return access.address >= in.base && access.bytes <= in.size &&
          access.address - in.base <= in.size - access.bytes;
@@ -70,9 +78,9 @@ bool holds(const allocation &in, const global_access &access) {
 } // namespace
 
 allocation &find_allocation(warp &w, int lane, const global_access &access) {
-  const memory_map &all = *w.home->grid->memory;
-  size_t &last = w.home->last_allocation;
-  if (last >= all.size() || !holds(*all[last], access)) {
+  allocation *&last = w.home->last_allocation;
+  if (!last || !holds(*last, access)) {
+    const memory_map &all = *w.home->grid->memory;
     size_t low = 0, high = all.size();
     while (low < high) {
       size_t middle = (low + high) / 2;
@@ -83,14 +91,11 @@ allocation &find_allocation(warp &w, int lane, const global_access &access) {
     }
     if (low == 0 || !holds(*all[low - 1], access))
       stop_outside(w, lane, access);
-    last = low - 1;
+    last = all[low - 1].get();
   }
-  allocation &found = *all[last];
+  allocation &found = *last;
   if (access.address & (access.bytes - 1))
-    stop(w, lane,
-         "a misaligned access: " + std::to_string(access.bytes) + " bytes at byte " +
-             std::to_string(access.address - found.base) + " of " + name_of(w, found) +
-             (found.base & (access.bytes - 1) ? ", which is not aligned itself" : ""));
+    stop_misaligned(w, lane, access, found);
   if (access.is_write && !found.is_writable)
     stop(w, lane, "writes to " + name_of(w, found) + ", which is read-only");
   return found;
@@ -114,7 +119,7 @@ bool is_concurrent(const warp &w, uint32_t block) {
 }
 
 bool has_seen(const warp &w, const access_stamp &stamp) {
-  if (stamp.block == 0 || stamp.clock == last_clock)
+  if (stamp.block < w.home->grid->oldest_block || stamp.clock == last_clock)
     return true;
   if (stamp.block == w.home->serial)
     return stamp.warp == w.id || w.seen.warps[stamp.warp] >= stamp.clock;
@@ -199,74 +204,83 @@ void note(warp &w, int lane, const allocation &in, const global_access &access, 
   }
 }
 
-/// Whether nothing can be said against an access of `mine`'s warp behind this one, whatever their bytes.
-bool is_harmless(const access_stamp &before, const access_stamp &mine) {
-  return before.block == 0 || (before.block == mine.block && before.warp == mine.warp);
+/// Lanes side by side that touch neighbours in one page.
+struct lane_run {
+  uint32_t first, count;
+};
+
+uint32_t lanes_of(const lane_run &run) {
+  return uint32_t(((uint64_t(1) << run.count) - 1) << run.first);
 }
 
-/// The same for lanes that touch neighbours: almost always nobody else did.
-void note_run(warp &w, const allocation &in, const global_access &access, access_stamp mine,
-              global_cell *cells) {
-  uint32_t each = access.bytes / 4;
-  mine.bytes = 15;
-  for (uint32_t i = 0; i < 32 * each; ++i) {
-    global_cell &cell = cells[i];
-    bool is_right = access.is_constant ? cell.write.block == 0 : is_harmless(cell.write, mine);
-    if (!is_right || (access.is_write && !is_harmless(cell.read, mine))) {
-      uint32_t lane = i / each;
-      global_access own = access;
-      own.address += uint64_t(lane) * access.bytes;
-      note(w, int(lane), in, own, mine, cells + size_t(lane) * each);
-      i = lane * each + each - 1;
-    } else {
-      (access.is_write ? cell.write : cell.read) = mine;
-    }
+lane_run take_run(uint32_t &lanes, const uint64_t *addresses, uint32_t bytes) {
+  lane_run run = {uint32_t(__builtin_ctz(lanes)), 1};
+  uint64_t next = addresses[run.first] + bytes;
+  uint64_t page_end = (addresses[run.first] / shadow_page_bytes + 1) * shadow_page_bytes;
+  for (uint32_t k = run.first + 1; k < 32 && lanes >> k & 1; ++k, ++run.count) {
+    if (addresses[k] != next || next + bytes > page_end)
+      break;
+    next += bytes;
   }
+  lanes &= ~lanes_of(run);
+  return run;
 }
 
-/// All lanes, which touch neighbours in one page of an allocation. False where they do not.
-bool access_run(warp &w, global_access access, const access_stamp &mine) {
-  global_access all = access;
-  all.bytes = 32 * access.bytes;
-  uint64_t in_page = access.address % shadow_page_bytes;
-  if (access.bytes < 4 || in_page + all.bytes > shadow_page_bytes)
-    return false;
-  allocation &in = find_allocation(w, 0, access);
-  if (!holds(in, all))
-    return false;
-  if (!w.home->options().has_checks)
-    return true;
-  page_lock lock;
-  note_run(w, in, access, mine, lock.take(in.page(access.address)).cells + in_page / 4);
+/// Whether nothing can be said against an access of `mine`'s warp behind this one, whatever their bytes: it is the warp's own, or of a launch
+/// that had ended before this one began.
+bool is_harmless(const access_stamp &before, const access_stamp &mine, uint32_t oldest) {
+  return before.block < oldest || (before.block == mine.block && before.warp == mine.warp);
+}
+
+/// Almost always nobody else touched any of a run's cells: then one look at all of them is enough.
+bool is_quiet(const global_cell *cells, uint32_t count, const global_access &access,
+              const access_stamp &mine, uint32_t oldest) {
+  for (const global_cell *cell = cells; cell != cells + count; ++cell) {
+    bool is_right =
+        access.is_constant ? cell->write.block < oldest : is_harmless(cell->write, mine, oldest);
+    if (!is_right || (access.is_write && !is_harmless(cell->read, mine, oldest)))
+      return false;
+  }
   return true;
+}
+
+/// `access` is the first lane's.
+void note_run(warp &w, const lane_run &run, const allocation &in, global_access access,
+              access_stamp mine, global_cell *cells) {
+  uint32_t each = access.bytes / 4, count = run.count * each;
+  if (each && is_quiet(cells, count, access, mine, w.home->grid->oldest_block)) {
+    mine.bytes = 15;
+    for (uint32_t i = 0; i < count; ++i)
+      (access.is_write ? cells[i].write : cells[i].read) = mine;
+    return;
+  }
+  uint64_t in_cell = access.address & 3;
+  for (uint32_t k = 0; k < run.count; ++k) {
+    note(w, int(run.first + k), in, access, mine, cells + (in_cell + k * access.bytes) / 4);
+    access.address += access.bytes;
+  }
 }
 
 } // namespace
 
-bool is_run(uint32_t lanes, const uint64_t *addresses, uint32_t bytes) {
-  uint64_t apart = 0;
-  for (uint32_t k = 0; k < 32; ++k)
-    apart |= addresses[k] ^ (addresses[0] + k * bytes);
-  return lanes == all_lanes && apart == 0;
-}
-
 void access_global(warp &w, uint32_t lanes, const uint64_t *addresses, global_access access) {
   bool has_checks = w.home->options().has_checks;
   access_stamp mine = stamp_of(w, access.is_strong);
-  if (lanes == all_lanes && is_run(lanes, addresses, access.bytes)) {
-    access.address = addresses[0];
-    if (access_run(w, access, mine))
-      return;
-  }
   page_lock lock;
-  each_lane(lanes, [&](int k) {
-    access.address = addresses[k];
-    allocation &in = find_allocation(w, k, access);
+  while (lanes) {
+    lane_run run = take_run(lanes, addresses, access.bytes);
+    access.address = addresses[run.first];
+    allocation &in = find_allocation(w, int(run.first), access);
+    uint64_t fitting = (in.base + in.size - access.address) / access.bytes;
+    if (fitting < run.count) { // the rest is outside, or in another one
+      lanes |= lanes_of({run.first + uint32_t(fitting), run.count - uint32_t(fitting)});
+      run.count = uint32_t(fitting);
+    }
     if (!has_checks)
-      return;
+      continue;
     shadow_page &page = lock.take(in.page(access.address));
-    note(w, k, in, access, mine, page.cells + access.address % shadow_page_bytes / 4);
-  });
+    note_run(w, run, in, access, mine, page.cells + access.address % shadow_page_bytes / 4);
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -62,9 +62,6 @@ allocation &find_allocation(warp &w, int lane, const global_access &access);
 /// Finds the allocations of lanes' accesses, looks for races and remembers them. `access` says what all have in common.
 void access_global(warp &w, uint32_t lanes, const uint64_t *addresses, global_access access);
 
-/// Whether all lanes of a warp touch so many bytes each, which follow each other.
-bool is_run(uint32_t lanes, const uint64_t *addresses, uint32_t bytes);
-
 /// Scopes of releases and acquires, from the narrow one on.
 enum class scope : uint8_t { block, device, system };
 

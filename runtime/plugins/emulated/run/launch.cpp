@@ -35,7 +35,9 @@ public:
     all_launches &all = all_launches::get();
     std::lock_guard<std::mutex> held(all.lock);
     launch.live.assign(all.live.begin(), all.live.end());
-    launch.first_block = all.next;
+    launch.first_block = launch.oldest_block = all.next;
+    for (const auto &[first, end] : launch.live)
+      launch.oldest_block = std::min(launch.oldest_block, first);
     launch.points = &all.points;
     if (all.next + uint64_t(launch.blocks) > std::numeric_limits<uint32_t>::max())
       throw finding("more blocks were launched in this process than the emulator can number");

@@ -30,6 +30,14 @@ size_t last_cell(const shared_access &access) {
 
 } // namespace
 
+/// What is asked of a warp for every cell, in registers of the host.
+struct shared_shadow::view {
+  const uint32_t *seen;
+  uint32_t sync;
+  uint16_t id;
+  explicit view(const warp &w) : seen(w.seen.warps.data()), sync(w.sync), id(w.id) {}
+};
+
 void shared_shadow::reset(uint32_t bytes, uint32_t warps) {
   stride = warps;
   cells.assign(bytes / 4 + 4, {});
@@ -37,16 +45,31 @@ void shared_shadow::reset(uint32_t bytes, uint32_t warps) {
 }
 
 inline bool shared_shadow::is_settled(const shared_cell &cell, const shared_access &access,
-                                      uint8_t mask, const warp &w) {
-  return !cell.landing && (cell.initialised & mask) == mask && cell.writer < w.seen.warps.size() &&
-         cell.writer != w.id && w.seen.warps[cell.writer] >= cell.write_clock &&
+                                      uint8_t mask, const view &by) {
+  return !cell.landing && (cell.initialised & mask) == mask && cell.writer != nobody &&
+         cell.writer != by.id && by.seen[cell.writer] >= cell.write_clock &&
          !(access.is_async_proxy && cell.is_generic);
+}
+
+/// The same of a write: nobody uses the cell, and whoever wrote or read it is known to have done so before.
+inline bool shared_shadow::is_free(const shared_cell &cell, const view &by) const {
+  if (cell.landing | cell.in_flight)
+    return false;
+  if (cell.writer != nobody && (cell.writer == by.id || by.seen[cell.writer] < cell.write_clock))
+    return false;
+  if (!cell.read)
+    return true;
+  if (cell.reader == by.id && cell.read_sync == by.sync)
+    return false;
+  const uint32_t *clocks = &read_clocks[size_t(&cell - cells.data()) * stride];
+  bool is_known = true;
+  for (uint32_t other = 0; other < stride; ++other)
+    is_known &= clocks[other] <= by.seen[other];
+  return is_known;
 }
 
 void shared_shadow::check_read(warp &w, const shared_access &access, const shared_cell &cell,
                                uint8_t mask) {
-  if (is_settled(cell, access, mask, w))
-    return;
   if (cell.landing)
     stop(w, access.lane,
          "reads what an asynchronous copy writes, and has not waited for it" + at(access));
@@ -72,13 +95,11 @@ void shared_shadow::check_read(warp &w, const shared_access &access, const share
   }
 }
 
-inline void shared_shadow::note_read(const warp &w, const shared_access &access, size_t i,
-                                     uint8_t mask) {
+inline void shared_shadow::note_read(const view &by, uint8_t lane, size_t i, uint8_t mask) {
   shared_cell &cell = cells[i];
-  uint8_t lane = lane_name(access);
-  read_clocks[i * stride + w.id] = w.seen.warps[w.id];
-  if (cell.reader != w.id || cell.read_sync != w.sync) {
-    cell.reader = w.id, cell.read_sync = w.sync, cell.read_lane = lane, cell.read = mask;
+  read_clocks[i * stride + by.id] = by.seen[by.id];
+  if (cell.reader != by.id || cell.read_sync != by.sync) {
+    cell.reader = by.id, cell.read_sync = by.sync, cell.read_lane = lane, cell.read = mask;
     return;
   }
   if (cell.read_lane != lane)
@@ -87,11 +108,13 @@ inline void shared_shadow::note_read(const warp &w, const shared_access &access,
 }
 
 void shared_shadow::read(warp &w, const shared_access &access) {
-  uint8_t mask = bytes_mask(access);
-  for (size_t i = first_cell(access); i <= last_cell(access); ++i) {
-    check_read(w, access, cells[i], mask);
+  const view by(w);
+  uint8_t mask = bytes_mask(access), lane = lane_name(access);
+  for (size_t i = first_cell(access), last = last_cell(access); i <= last; ++i) {
+    if (!is_settled(cells[i], access, mask, by))
+      check_read(w, access, cells[i], mask);
     if (!access.is_atomic)
-      note_read(w, access, i, mask);
+      note_read(by, lane, i, mask);
   }
 }
 
@@ -131,47 +154,58 @@ void shared_shadow::check_write(warp &w, const shared_access &access, shared_cel
 }
 
 void shared_shadow::write(warp &w, const shared_access &access) {
-  uint8_t mask = bytes_mask(access);
-  for (size_t i = first_cell(access); i <= last_cell(access); ++i) {
+  const view by(w);
+  uint8_t mask = bytes_mask(access), lane = lane_name(access);
+  for (size_t i = first_cell(access), last = last_cell(access); i <= last; ++i) {
     shared_cell &cell = cells[i];
-    check_write(w, access, cell, mask);
-    cell.writer = w.id, cell.write_lane = lane_name(access);
-    cell.write_clock = w.seen.warps[w.id], cell.write_sync = w.sync, cell.write_stamp = w.stamp;
+    if (!is_free(cell, by))
+      check_write(w, access, cell, mask);
+    cell.writer = by.id, cell.write_lane = lane;
+    cell.write_clock = by.seen[by.id], cell.write_sync = by.sync, cell.write_stamp = w.stamp;
     cell.written = mask, cell.initialised |= mask;
     cell.is_generic = true, cell.is_atomic = access.is_atomic;
   }
 }
 
 void shared_shadow::begin_copy(warp &w, const shared_access &access) {
-  for (size_t i = first_cell(access); i <= last_cell(access); ++i) {
-    check_write(w, access, cells[i], bytes_mask(access));
+  const view by(w);
+  for (size_t i = first_cell(access), last = last_cell(access); i <= last; ++i) {
+    if (!is_free(cells[i], by))
+      check_write(w, access, cells[i], bytes_mask(access));
     cells[i].landing = 1;
   }
 }
 
 void shared_shadow::land_copy(warp &w, const shared_access &access, uint16_t writer,
                               uint32_t clock) {
-  for (size_t i = first_cell(access); i <= last_cell(access); ++i) {
+  const view by(w);
+  uint8_t lane = lane_name(access);
+  for (size_t i = first_cell(access), last = last_cell(access); i <= last; ++i) {
     shared_cell &cell = cells[i];
     cell.landing = 0;
-    cell.writer = writer, cell.write_lane = lane_name(access);
-    cell.write_clock = clock, cell.write_sync = w.sync, cell.write_stamp = w.stamp;
+    cell.writer = writer, cell.write_lane = lane;
+    cell.write_clock = clock, cell.write_sync = by.sync, cell.write_stamp = w.stamp;
     cell.written = cell.initialised = 15;
-    cell.is_generic = writer == w.id, cell.is_atomic = false;
+    cell.is_generic = writer == by.id, cell.is_atomic = false;
   }
 }
 
 void shared_shadow::begin_flight(warp &w, const shared_access &access) {
-  for (size_t i = first_cell(access); i <= last_cell(access); ++i) {
-    check_read(w, access, cells[i], bytes_mask(access));
+  const view by(w);
+  uint8_t mask = bytes_mask(access);
+  for (size_t i = first_cell(access), last = last_cell(access); i <= last; ++i) {
+    if (!is_settled(cells[i], access, mask, by))
+      check_read(w, access, cells[i], mask);
     ++cells[i].in_flight;
   }
 }
 
 void shared_shadow::end_flight(warp &w, const shared_access &access) {
-  for (size_t i = first_cell(access); i <= last_cell(access); ++i) {
+  const view by(w);
+  uint8_t mask = bytes_mask(access), lane = lane_name(access);
+  for (size_t i = first_cell(access), last = last_cell(access); i <= last; ++i) {
     --cells[i].in_flight;
-    note_read(w, access, i, bytes_mask(access));
+    note_read(by, lane, i, mask);
   }
 }
 

@@ -46,12 +46,16 @@ public:
   void end_flight(warp &w, const shared_access &access);
 
 private:
+  struct view;
+
+  /// Whether a write is right at a glance.
+  bool is_free(const shared_cell &cell, const view &by) const;
   void check_write(warp &w, const shared_access &access, shared_cell &cell, uint8_t mask);
   /// Whether a read of words is right at a glance: most are, of what another warp wrote before a barrier.
   static bool is_settled(const shared_cell &cell, const shared_access &access, uint8_t mask,
-                         const warp &w);
+                         const view &by);
   void check_read(warp &w, const shared_access &access, const shared_cell &cell, uint8_t mask);
-  void note_read(const warp &w, const shared_access &access, size_t i, uint8_t mask);
+  void note_read(const view &by, uint8_t lane, size_t i, uint8_t mask);
 
   std::vector<shared_cell> cells;
   std::vector<uint32_t> read_clocks; ///< [cell][warp]

@@ -116,7 +116,8 @@ struct launch_state {
   std::vector<std::pair<uint32_t, uint32_t>>
       live; ///< numbers of blocks of launches that ran when this began
   uint32_t blocks = 0, threads = 0, dynamic_bytes = 0, shared_bytes = 0;
-  uint32_t first_block = 0; ///< number of the first block in this process
+  uint32_t first_block = 0;  ///< number of the first block in this process
+  uint32_t oldest_block = 1; ///< no block with a lower number runs while this launch does
   int device = 0;
   std::atomic<uint64_t> progress{0};
   std::atomic<bool> must_stop{false};
@@ -137,7 +138,7 @@ struct block {
   std::shared_ptr<async_block> async;
   counters count;
   uint64_t progress = 0; ///< grows whenever something happened that others may wait for
-  size_t last_allocation = 0;
+  allocation *last_allocation = nullptr; ///< that was used
 
   /// Begins the block with this index.
   void begin(launch_state &launch, uint32_t block_index, counters &into);
