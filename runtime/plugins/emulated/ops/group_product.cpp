@@ -122,16 +122,29 @@ struct tile_part {
   uint32_t first, count, depth;
 };
 
-/// put(row or column, depth, value): elements of 16 bytes side by side lie together.
+/// put(row or column, depth, value): elements of 16 bytes side by side lie together, and those of 8 rows follow each other.
 template <class E, class S, class F> void each_element(warp &w, const tile_part &p, F &&put) {
-  constexpr uint32_t step = 16 / uint32_t(sizeof(E));
-  for (uint32_t row = 0; row < p.count; row += p.is_turned ? step : 1)
-    for (uint32_t k = 0; k < p.depth; k += p.is_turned ? 1 : step) {
-      E piece[step];
-      uint32_t address = p.from.address(p.is_turned, p.first + row, k);
-      std::memcpy(piece, w.home->shared.data() + address, sizeof piece);
+  constexpr uint32_t step = 16 / uint32_t(sizeof(E)), together = 8;
+  const uint8_t *shared = w.home->shared.data();
+  if (p.is_turned) {
+    for (uint32_t row = 0; row < p.count; row += step)
+      for (uint32_t k = 0; k < p.depth; ++k) {
+        E piece[step];
+        std::memcpy(piece, shared + p.from.address(true, p.first + row, k), sizeof piece);
+        for (uint32_t x = 0; x < step; ++x)
+          put(row + x, k, widened<E, S>(piece[x]));
+      }
+    return;
+  }
+  for (uint32_t row = 0; row < p.count; row += together)
+    for (uint32_t k = 0; k < p.depth; k += step) {
+      E pieces[together][step];
+      for (uint32_t r = 0; r < together; ++r)
+        std::memcpy(pieces[r], shared + p.from.address(false, p.first + row + r, k),
+                    sizeof pieces[r]);
       for (uint32_t x = 0; x < step; ++x)
-        put(row + (p.is_turned ? x : 0), k + (p.is_turned ? 0 : x), widened<E, S>(piece[x]));
+        for (uint32_t r = 0; r < together; ++r)
+          put(row + r, k + x, widened<E, S>(pieces[r][x]));
     }
 }
 

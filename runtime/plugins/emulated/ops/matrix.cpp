@@ -21,11 +21,13 @@ void load_matrices(warp &w, const instruction &i) {
   }
   for (int q = 0; q < i.n; ++q) {
     uint32_t *d = w.lanes<uint32_t>(i.o[0].parts[q]);
+    if (!i.mode) { // a row is four lanes, one after the other
+      std::memcpy(d, rows + q * 8, 128);
+      continue;
+    }
     for (int k = 0; k < 32; ++k) {
       int row = k / 4, column = k % 4 * 2;
-      uint16_t low = i.mode ? rows[q * 8 + column][row] : rows[q * 8 + row][column];
-      uint16_t high = i.mode ? rows[q * 8 + column + 1][row] : rows[q * 8 + row][column + 1];
-      d[k] = low | uint32_t(high) << 16;
+      d[k] = rows[q * 8 + column][row] | uint32_t(rows[q * 8 + column + 1][row]) << 16;
     }
   }
   if (options.has_counters)

@@ -50,33 +50,61 @@ template <class E, class S> void gather_columns(warp &w, const operand &b, S (*o
   S lanes[32 * 4];
   for (uint32_t q = 0; q < b.count; ++q) {
     widen<E, S>(w, b.parts[q], lanes);
-    for (int g = 0; g < 8; ++g)
-      for (int j = 0; j < width; ++j)
+    for (int j = 0; j < width; ++j)
+      for (int g = 0; g < 8; ++g)
         out[width * int(q) + j][g] = lanes[g * width + j];
   }
 }
 
+// Registers 2 h and 2 h + 1 of lane k are elements 2 k and 2 k + 1 of rows 8 h to 8 h + 7, which follow each other.
 template <class S> void gather_sums(warp &w, const operand &c, bool is_half, S (*out)[columns]) {
-  for (int i = 0; i < 4; ++i)
-    for (int k = 0; k < 32; ++k) {
-      S value;
-      if (is_half)
-        value = S(float(w.lanes<half>(c.parts[i / 2])[2 * k + (i & 1)]));
-      else
-        value = w.lanes<S>(c.parts[i])[k];
-      out[k / 4 + 8 * (i >> 1)][2 * (k % 4) + (i & 1)] = value;
+  for (int h = 0; h < 2; ++h) {
+    S *sums = out[8 * h];
+    if (is_half) {
+      const half *from = w.lanes<half>(c.parts[h]);
+      for (int k = 0; k < 64; ++k)
+        sums[k] = S(float(from[k]));
+      continue;
     }
+    const S *even = w.lanes<S>(c.parts[2 * h]), *odd = w.lanes<S>(c.parts[2 * h + 1]);
+    for (int k = 0; k < 32; ++k)
+      sums[2 * k] = even[k], sums[2 * k + 1] = odd[k];
+  }
 }
 
 template <class S> void scatter_sums(warp &w, const operand &d, bool is_half, S (*sum)[columns]) {
-  for (int i = 0; i < 4; ++i)
-    for (int k = 0; k < 32; ++k) {
-      S value = with_one_nan(sum[k / 4 + 8 * (i >> 1)][2 * (k % 4) + (i & 1)]);
-      if (is_half)
-        w.lanes<half>(d.parts[i / 2])[2 * k + (i & 1)] = half(float(value));
-      else
-        w.lanes<S>(d.parts[i])[k] = value;
+  for (int h = 0; h < 2; ++h) {
+    const S *sums = sum[8 * h];
+    if (is_half) {
+      half *to = w.lanes<half>(d.parts[h]);
+      for (int k = 0; k < 64; ++k)
+        to[k] = half(float(with_one_nan(sums[k])));
+      continue;
     }
+    S *even = w.lanes<S>(d.parts[2 * h]), *odd = w.lanes<S>(d.parts[2 * h + 1]);
+    for (int k = 0; k < 32; ++k) {
+      even[k] = with_one_nan(sums[2 * k]);
+      odd[k] = with_one_nan(sums[2 * k + 1]);
+    }
+  }
+}
+
+/// One after the other along k. Some rows at a time, whose sums stay in registers and do not wait for each other.
+template <class S>
+void multiply_and_add(int depth, S (*a)[most_k], S (*b)[columns], S (*sum)[columns]) {
+  typedef S row __attribute__((vector_size(columns * sizeof(S))));
+  constexpr int together = 8;
+  for (int m = 0; m < rows; m += together) {
+    row piece[together];
+    std::memcpy(piece, sum[m], sizeof piece);
+    for (int k = 0; k < depth; ++k) {
+      row right;
+      std::memcpy(&right, b[k], sizeof right);
+      for (int r = 0; r < together; ++r)
+        piece[r] += a[m + r][k] * right;
+    }
+    std::memcpy(sum[m], piece, sizeof piece);
+  }
 }
 
 /// o: [D, A, B, C]; k: the depth; mode, mode2: whether D, C are halves.
@@ -86,10 +114,7 @@ template <class A, class B, class S> void multiply(warp &w, const instruction &i
   gather_rows<A, S>(w, i.o[1], a);
   gather_columns<B, S>(w, i.o[2], b);
   gather_sums<S>(w, i.o[3], i.mode2, sum);
-  for (int m = 0; m < rows; ++m)
-    for (int k = 0; k < i.k; ++k)
-      for (int n = 0; n < columns; ++n)
-        sum[m][n] += a[m][k] * b[k][n];
+  multiply_and_add<S>(i.k, a, b, sum);
   scatter_sums<S>(w, i.o[0], i.mode, sum);
   w.count->tensor_products += uint64_t(rows * columns) * uint64_t(i.k);
 }
