@@ -30,6 +30,29 @@ $L_end:
 )",
                                    3);
 
+/// y[i] = x[i] for 32 threads, of which the first half commits one group more and so need not wait for all.
+const std::string uneven_groups = kernel(R"(
+  ld.param.u64 %rd1, [p0];
+  ld.param.u64 %rd2, [p1];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.s64 %rd1, %rd1, %rd3;
+  add.s64 %rd2, %rd2, %rd3;
+  mov.u32 %r2, tile;
+  shl.b32 %r3, %r1, 2;
+  add.u32 %r2, %r2, %r3;
+  setp.lt.u32 %p1, %r1, 16;
+  cp.async.ca.shared.global [%r2], [%rd1], 4;
+  cp.async.commit_group;
+  @%p1 cp.async.commit_group;
+  cp.async.wait_group 1;
+  @%p1 ld.shared.f32 %f1, [%r2];
+  cp.async.wait_all;
+  @!%p1 ld.shared.f32 %f1, [%r2];
+  st.global.f32 [%rd2], %f1;
+)",
+                                         2, ".shared .align 16 .b8 tile[128];");
+
 bool has(const std::string &text, const std::string &part) {
   return text.find(part) != std::string::npos;
 }
@@ -63,6 +86,19 @@ TEST_CASE("unknown instructions and modifiers are refused by their line") {
   REQUIRE(device.load(kernel("add.funny.u32 %r1, %r2, 1;", 0)) ==
           "PTX: kernel 'k': line 8: 'add.funny.u32': the modifier '.funny' is not supported");
   REQUIRE(has(device.load(kernel("add.u32 %r1, %rd2, 1;", 0)), "not a register of 32 bits"));
+}
+
+TEST_CASE("each lane waits for the groups of copies that it committed itself") {
+  buffer<float> x(32, 2.f), y(32, 0.f);
+  for (const char *options : {"lazy", "eager", "seed=5"}) {
+    gpu device(options);
+    REQUIRE(device.run(uneven_groups, {x, y}) == "");
+    REQUIRE(y.data == x.data);
+    std::string all_read = replaced(uneven_groups, "@%p1 ld.shared", "ld.shared");
+    std::string told = device.run(all_read, {x, y});
+    INFO(told);
+    REQUIRE(has(told, "thread 16: reads what an asynchronous copy writes, and has not waited"));
+  }
 }
 
 TEST_CASE("a register that nobody wrote is found") {
