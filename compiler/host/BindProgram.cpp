@@ -63,9 +63,8 @@ private:
   }
 
   void emitCheck(func::FuncOp function, Value in, const EntryStep &step, int32_t row) {
-    const EntrySymbol *symbol = step.symbol < planned.entry.symbols.size()
-                                    ? &planned.entry.symbols[step.symbol]
-                                    : nullptr;
+    const EntrySymbol *symbol =
+        step.symbol < planned.entry.symbols.size() ? &planned.entry.symbols[step.symbol] : nullptr;
     auto value = [&] { return symbols.lookup(symbol->name.getValue()); };
     switch (step.check) {
     case WEFT_CHECK_SOLVE: {

@@ -24,7 +24,8 @@ PARTS = (None, 0.25, 0.5, 1)  # time of the exchange over time of the product; N
 LATENCY = 5e-6
 MOST_PIECES, LEAST_ROWS, LEAST_ROWS_OF_SUM = 8, 16, 64  # of runtime/include/weft/artifact.h
 WEIGHT_BYTES_OF_SECOND = 192e9  # that a run of tiles reads again
-SPREAD = 1.2  # a sample this much above the fastest met somebody else
+ATTEMPTS = 4  # to find a machine that stays as it is while a link is set and a cell measured
+UNSTEADY = "the machine changed between rounds"
 WAYS = {"product": "never", "unfused": "never", "fused": "always", "parts": "always"}
 MARKS = "<!-- begin of tools/bench/ranks overlap -->\n", "<!-- end -->\n"
 
@@ -103,42 +104,51 @@ def compiled(text, way, told):
 
 def seconds(path, rows, link):
     told = ["--link", link] if link else []
-    answer = rank_models.weft("bench", "-q", path, "--dim", f"m={rows // 2}", *rank_models.RANKS, "--rounds", "15", "--format", "json", *told)
+    answer = rank_models.weft("bench", "-q", path, "--dim", f"m={rows // 2}", *rank_models.RANKS, "--rounds", "11", "--format", "json", *told)
     return json.loads(answer)["rows"][0]["median_seconds"]
 
 
-def typical(samples):
-    """The median of those that met nobody else."""
-    return statistics.median(each for each in samples if each <= SPREAD * min(samples))
-
-
 def measure_cell(product, texts, rows, part, options):
-    link, exchange, disturbed = None, None, []
     kind, inner, columns = CASES[product]
+    ways = [way for way in WAYS if way != "parts" or (part and part >= 0.5)]
     made = {"product": compiled(texts["product"], "product", [])}
 
-    def sampled(way):
-        taken, was_alone = alone.sample(lambda: seconds(made[way], rows, link))
-        disturbed.extend([] if was_alone else [way])
-        return taken
-
-    if part:
-        exchange = part * typical([sampled("product") for _ in range(5)])
+    def linked(reference):
+        """The link over which an exchange takes its part of the product's time, and what that is."""
+        if not part:
+            return None, None
         received = rows // 2 * (inner if kind == "gather" else columns) * 4
-        link = f"{received / (exchange - LATENCY) / 1e6:.1f}MB/s,{LATENCY * 1e6:.0f}us"
-    ways = [way for way in WAYS if way != "parts" or (part and part >= 0.5)]
-    told = ["--link", link, "--at", f"m={rows // 2}"] if link else []
-    made |= {way: compiled(texts[way], way, told) for way in ways if way != "product"}
-    samples = {way: [] for way in ways}
-    for turn in range(options.rounds):
-        for way in ways[::-1] if turn % 2 else ways:
-            samples[way].append(sampled(way))
-    product_alone, unfused, fused, parts = (typical(samples[way]) if way in ways else None for way in WAYS)
+        exchange = part * reference
+        return f"{received / (exchange - LATENCY) / 1e6:.1f}MB/s,{LATENCY * 1e6:.0f}us", exchange
+
+    def prepare(reference):
+        link, _ = linked(reference)
+        told = ["--link", link, "--at", f"m={rows // 2}"] if link else []
+        made.update({way: compiled(texts[way], way, told) for way in ways[1:]})
+        return lambda way: seconds(made[way], rows, link)
+
+    reference, samples, steady = measure_steadily(ways, lambda: seconds(made["product"], rows, None), prepare, options.rounds)
+    link, exchange = linked(reference)
+    product_alone, unfused, fused, parts = (statistics.median(samples[way]) if way in ways else None for way in WAYS)
     exposed = fused - product_alone
     row = dict(product=product, exchange=kind, rows=rows, part=part, link=link, exchange_seconds=exchange, product_seconds=product_alone, unfused_seconds=unfused, fused_seconds=fused, parts_seconds=parts,
-               exposed_seconds=exposed, hidden=1 - exposed / (unfused - product_alone) if part else None, samples=samples, disturbed=disturbed)
-    print(line(row) + (f" others computed beside {len(disturbed)} samples" if disturbed else ""), flush=True)
+               exposed_seconds=exposed, hidden=1 - exposed / (unfused - product_alone) if part else None, samples=samples, steady=steady)
+    print(line(row) + ("" if steady else f" {UNSTEADY}"), flush=True)
     return row
+
+
+def measure_steadily(ways, first_seconds, prepare, rounds):
+    """What the first way takes without a link, samples of all ways (`prepare` sets the link by that and gives how they are timed), and whether there are as many
+    rounds as are wanted that are like it."""
+    for _ in range(ATTEMPTS):
+        reference = statistics.median(alone.sample(first_seconds)[0] for _ in range(5))
+        timed = prepare(reference)
+        samples = alone.rounds(rounds, ways, lambda way: alone.sample(lambda: timed(way))[0], reference)
+        if len(samples[ways[0]]) == rounds:
+            return reference, samples, True
+    if not samples[ways[0]]:
+        raise SystemExit("error: the machine does not stay as it is for a round\n  hint: measure when its neighbours rest")
+    return reference, samples, False
 
 
 def measure(options, peers):

@@ -7,13 +7,13 @@ docs/overlap.md predict, of that time, the operations of each part and the link'
 import json
 import os
 import re
+import statistics
 import tempfile
 
-import alone
 import cases
 import files
 import rank_models
-from rank_overlap import LATENCY, step_seconds, tensor, typical
+from rank_overlap import LATENCY, UNSTEADY, measure_steadily, step_seconds, tensor
 
 PEERS = ()
 HEADS, HEAD, TOKENS = 12, 64, 2048
@@ -89,23 +89,18 @@ class Program:
 
 
 def measure_cell(program, part, options):
-    disturbed = []
+    messages = program.sent["messages"]
 
-    def sampled(way, link):
-        seconds, was_alone = alone.sample(lambda: program.seconds(way, link))
-        disturbed.extend([] if was_alone else [way])
-        return seconds
+    def linked(reference):
+        return f"{program.sent['bytes'] / (part * reference - messages * LATENCY) / 1e6:.1f}MB/s,{LATENCY * 1e6:.0f}us"
 
-    exchange = part * typical([sampled("product", None) for _ in range(3)])
-    latencies = program.sent["messages"] * LATENCY
-    link = f"{program.sent['bytes'] / (exchange - latencies) / 1e6:.1f}MB/s,{LATENCY * 1e6:.0f}us"
-    samples = {way: [] for way in WAYS}
-    for turn in range(options.rounds):
-        for way in list(WAYS)[::-1] if turn % 2 else WAYS:
-            samples[way].append(sampled(way, link))
-    row = {way + "_seconds": typical(samples[way]) for way in WAYS}
-    row.update(program=program.name, part=part, link=link, exchange_seconds=exchange, sent=program.sent, samples=samples, disturbed=disturbed)
-    print(line(row) + (f" others computed beside {len(disturbed)} samples" if disturbed else ""), flush=True)
+    def prepare(reference):
+        return lambda way: program.seconds(way, linked(reference))
+
+    reference, samples, steady = measure_steadily(list(WAYS), lambda: program.seconds("product", None), prepare, options.rounds)
+    row = {way + "_seconds": statistics.median(samples[way]) for way in WAYS}
+    row.update(program=program.name, part=part, link=linked(reference), exchange_seconds=part * reference, sent=program.sent, samples=samples, steady=steady)
+    print(line(row) + ("" if steady else f" {UNSTEADY}"), flush=True)
     return row
 
 

@@ -33,8 +33,7 @@ void BlockTile::emit(Value first, Value from, Value to) {
   c.loop(from, to, 1, [&](Value panel) {
     c.e.forget();
     // [store] The tail mask is there for all panels when n ends inside one.
-    storeRowTile(c, s.op.getResult(), first, {panel, 2, columns}, s.n,
-                 rowByRow(accumulate(panel)));
+    storeRowTile(c, s.op.getResult(), first, {panel, 2, columns}, s.n, rowByRow(accumulate(panel)));
     c.e.forget();
   });
 }

@@ -25,8 +25,8 @@ protected:
   /// `sums` vectors are summed for `rows` rows, `bytesPerDepth` bytes of a panel for every k.
   BlockTile(KernelContext &c, const PackedContraction &s, int64_t rows, int64_t sums,
             int64_t bytesPerDepth)
-      : c(c), s(s), w(s.weight), rows(rows), columns(tileColumns(c.machine)),
-        blocks(s.k / w.block), perDepth(bytesPerDepth), count(sums) {}
+      : c(c), s(s), w(s.weight), rows(rows), columns(tileColumns(c.machine)), blocks(s.k / w.block),
+        perDepth(bytesPerDepth), count(sums) {}
 
   /// The sums with the products of block `nth` of all rows.
   virtual Values addBlock(mlir::Value nth, mlir::ValueRange totals) = 0;
