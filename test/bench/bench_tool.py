@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools", "bench"))
 import numpy as np
 
 import accuracy
+import alone
 import bench
 import cases
 import engines
@@ -52,6 +53,34 @@ class Ranks(unittest.TestCase):
         for row in rows:
             self.assertEqual([len(row["samples"][name]) for name in rank_collectives.WEFT], [2, 2])
             self.assertGreater(min(min(samples) for samples in row["samples"].values()), 0)
+
+
+class Rounds(unittest.TestCase):
+    """What is compared is measured while the machine stays as it is, which the first way says."""
+
+    def taken(self, slow, count=2):
+        """Rounds of a machine that takes 1.5 times as long for some calls, by their number."""
+        calls = []
+
+        def seconds_of(way):
+            calls.append(way)
+            return {"alone": 1.0, "both": 3.0}[way] * (1.5 if len(calls) in slow else 1)
+
+        return alone.rounds(count, ["alone", "both"], seconds_of, 1.0), calls
+
+    def test_a_round_begins_and_ends_with_the_first_way(self):
+        samples, calls = self.taken(slow=[])
+        self.assertEqual(samples, dict(alone=[1.0, 1.0], both=[3.0, 3.0]))
+        self.assertEqual(calls, ["alone", "both", "alone"] * 2)
+
+    def test_a_round_in_which_the_machine_changed_is_taken_again(self):
+        samples, calls = self.taken(slow=[1, 3, 4])  # the first begins slow, the second ends so, in both ways
+        self.assertEqual(samples, dict(alone=[1.0, 1.0], both=[3.0, 3.0]))
+        self.assertEqual(calls, ["alone"] + ["alone", "both", "alone"] * 3)
+
+    def test_a_machine_that_is_another_gives_no_rounds(self):
+        samples, _ = self.taken(slow=range(100))
+        self.assertEqual(samples, dict(alone=[], both=[]))
 
 
 class Judge(unittest.TestCase):

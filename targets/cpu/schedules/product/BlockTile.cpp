@@ -4,6 +4,7 @@
 //     totals = 0, in registers
 //     for block of k: totals += its products, scaled                        [blocks]
 //     epilogue and store, masked where n ends                               [store]
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/product/BlockTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
