@@ -20,7 +20,8 @@ ELEMENTS = {"float32": "f32", "int64": "i64"}
 NEWEST = "max,sme=off,sve128=on,sve256=off,sve512=off"  # without the long vectors that make the emulator slow
 SVE = "max,sme=off,sve256=on,sve512=off"
 # Level, what is emulated, core, and the least share of its multiply-adds. What pairs or shifts rows of bytes, which needs the same units, is done before.
-# Cortex-A55 takes two instructions in a cycle, in order, and as many multiply-adds: 81 % of a tile's instructions are products.
+# Cortex-A55 takes two instructions in a cycle, in order, and as many multiply-adds: 81 % of a tile's instructions are products. Weights of four
+# bits are not here: a third of their loop's instructions are products, the others unpack, load and scale.
 CASES = {"encoder": [("v8", "cortex-a72", "neoverse-n1", 0.9), ("sve256", SVE, "neoverse-v1", 0.9), ("cortex-a55", "neoverse-n1", "cortex-a55", 0.8)],
          "super_resolution": [("v8", "cortex-a72", "neoverse-n1", 0.9)],
          "mobile": [("v8", "cortex-a72", "neoverse-n1", 0.9)],
@@ -75,7 +76,7 @@ def main():
     weft, call, folder = sys.argv[1:]
     os.makedirs(folder, exist_ok=True)
     tools = weft, Counter(call), Rates(), folder
-    wrong = [line for name, make in small_models.MODELS for line in check(name, make, tools)]
+    wrong = [line for name, make in small_models.MODELS if name in CASES for line in check(name, make, tools)]
     if wrong:
         sys.exit("\n".join(wrong))
 
