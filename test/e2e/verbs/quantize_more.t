@@ -3,7 +3,8 @@ $ python3 -c "
 $+ import array, random; r = random.Random(1); array.array('f', [r.gauss(0, 0.1) for i in range(64 * 96 + 96 * 8)]).tofile(open('w.bin', 'wb'))"
 $ python3 make_calls.py calls 20
 
-# What was timed is kept, and a search that knows it decides the same to the byte; records of other processors are passed over.
+# What was timed is kept, and a search that knows it decides the same to the byte; records of other processors are passed over: all choices are
+# timed again, and those that were found together, of which there may be one more or less since they depend on the times.
 $ weft quantize -q one.mlir --calibration calls --prices m.prices -o first.weft && sort -c m.prices && cp m.prices shared.prices
 $ cp m.prices m.before && weft quantize -q one.mlir --calibration calls --prices m.prices -o second.weft
 $ cmp first.weft second.weft && cmp m.before m.prices
@@ -11,7 +12,7 @@ $ sed 's/^weft-price 1 | [^|]* |/weft-price 1 | Another (1\/2) |/' m.prices > o.
 $ weft quantize -q one.mlir --calibration calls --prices o.prices -o third.weft
 $ python3 -c "
 $+ before, after = set(open('o.before')), set(open('o.prices'))
-$+ print(before < after, len(after) - len(before) == len(before))"
+$+ print(before < after, abs(len(after) - 2 * len(before)) <= 1)"
 | True True
 $ echo text > text.prices && weft quantize one.mlir --calibration calls --prices text.prices -o no.weft
 ! error[W0325]: text.prices: line 1: no price: it does not begin with 'weft-price 1'
