@@ -29,6 +29,8 @@ import kernels
 import plot
 import processes
 import rank_collectives
+import rank_overlap
+import rank_steps
 import report
 import weft_runtime
 
@@ -81,6 +83,14 @@ class Rounds(unittest.TestCase):
     def test_a_machine_that_is_another_gives_no_rounds(self):
         samples, _ = self.taken(slow=range(100))
         self.assertEqual(samples, dict(alone=[], both=[]))
+
+    def test_a_cell_of_a_machine_that_changed_says_so(self):
+        times = dict(part=0.5, link="1GB/s,5us", exchange_seconds=1e-3, product_seconds=2e-3, unfused_seconds=3e-3, fused_seconds=2.1e-3, parts_seconds=2e-3)
+        product = dict(times, product="BERT-base up", exchange="gather", rows=512, exposed_seconds=1e-4, hidden=0.9)
+        step = dict(times, program="MiniLM", sent=dict(bytes=1 << 20, messages=8))
+        for bench, row in ((rank_overlap, product), (rank_steps, step)):
+            self.assertNotIn("unsteady", bench.line(dict(row, steady=True)))
+            self.assertIn("(unsteady)", bench.line(dict(row, steady=False)))
 
 
 class Judge(unittest.TestCase):

@@ -25,7 +25,6 @@ LATENCY = 5e-6
 MOST_PIECES, LEAST_ROWS, LEAST_ROWS_OF_SUM = 8, 16, 64  # of runtime/include/weft/artifact.h
 WEIGHT_BYTES_OF_SECOND = 192e9  # that a run of tiles reads again
 ATTEMPTS = 4  # to find a machine that stays as it is while a link is set and a cell measured
-UNSTEADY = "the machine changed between rounds"
 WAYS = {"product": "never", "unfused": "never", "fused": "always", "parts": "always"}
 MARKS = "<!-- begin of tools/bench/ranks overlap -->\n", "<!-- end -->\n"
 
@@ -133,7 +132,7 @@ def measure_cell(product, texts, rows, part, options):
     exposed = fused - product_alone
     row = dict(product=product, exchange=kind, rows=rows, part=part, link=link, exchange_seconds=exchange, product_seconds=product_alone, unfused_seconds=unfused, fused_seconds=fused, parts_seconds=parts,
                exposed_seconds=exposed, hidden=1 - exposed / (unfused - product_alone) if part else None, samples=samples, steady=steady)
-    print(line(row) + ("" if steady else f" {UNSTEADY}"), flush=True)
+    print(line(row), flush=True)
     return row
 
 
@@ -183,12 +182,17 @@ def predicted(row):
     return step_seconds(kind, row["product_seconds"], row["exchange_seconds"] - LATENCY, row["rows"], inner * columns * 4)
 
 
+def marked(name, row):
+    """A cell on whose rounds the machine changed is called so where it is shown: on the terminal and in the page."""
+    return name if row["steady"] else f"{name} (unsteady)"
+
+
 def line(row):
     alone, unfused, fused, parts = (row.get(way + "_seconds") for way in WAYS)
     part, hidden = row["part"], row["hidden"]
     # What an exchange may still cost: of its own time with a link, of the unfused step without one.
     share = f"{(fused - alone) / row['exchange_seconds']:.2f}" if part else "-"
-    cells = [row["product"], row["exchange"], row["rows"], part or "no link", f"{1e3 * alone:.2f}", f"{1e3 * unfused:.2f}", f"{1e3 * fused:.2f}",
+    cells = [marked(row["product"], row), row["exchange"], row["rows"], part or "no link", f"{1e3 * alone:.2f}", f"{1e3 * unfused:.2f}", f"{1e3 * fused:.2f}",
              f"{1e3 * parts:.2f}" if parts else "-", f"{1e3 * predicted(row):.2f}" if part else "-", f"{fused / unfused:.2f}", f"{1e3 * row['exposed_seconds']:.2f}", share, f"{hidden:.2f}" if part else "-"]
     return "| " + " | ".join(map(str, cells)) + " |"
 
