@@ -7,7 +7,7 @@
 #include "compiler/model/EntryPlan.h"
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Inputs.h"
-#include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/SignatureJson.h"
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/compile_verbs/CompilerCommands.h"
 #include "tools/weft/compile_verbs/PredictReport.h"
@@ -235,33 +235,12 @@ private:
     return out;
   }
 
-  static void argumentsJson(JsonWriter &json, const char *name,
-                            const std::vector<InputSpec> &list) {
-    json.array(name);
-    for (const InputSpec &argument : list)
-      json.object()
-          .field("name", argument.name)
-          .field("element", weft_element_name(argument.element))
-          .list("dims", argument.dims)
-          .end();
-    json.end();
-  }
-
   void functionJson(JsonWriter &json, const FunctionModel &f) const {
     json.object().field("name", f.signature.function);
     argumentsJson(json, "inputs", f.signature.inputs);
     argumentsJson(json, "outputs", f.outputs);
-    json.array("symbols");
-    for (const SymbolSpec &s : f.signature.symbols)
-      json.object()
-          .field("name", s.name)
-          .field("min", s.min)
-          .field("max", s.max)
-          .field("multiple", s.multiple)
-          .field("input", s.input)
-          .field("dim", s.dim)
-          .end();
-    json.end().list("facts", f.facts).end();
+    symbolsJson(json, f.signature.symbols);
+    json.list("facts", f.facts).end();
   }
 
   void reportJson() {

@@ -1,6 +1,6 @@
 //===- InspectJson.cpp - weft inspect of an artifact, for programs ------------------------------------===//
 
-#include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/SignatureJson.h"
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/verbs/InspectedArtifact.h"
 
@@ -50,17 +50,6 @@ public:
   }
 
 private:
-  void argumentsJson(JsonWriter &json, const char *name, const std::vector<InputSpec> &list) const {
-    json.array(name);
-    for (const InputSpec &argument : list)
-      json.object()
-          .field("name", argument.name)
-          .field("element", weft_element_name(argument.element))
-          .list("dims", argument.dims)
-          .end();
-    json.end();
-  }
-
   static void ranksJson(JsonWriter &json, const FunctionView &f) {
     json.array("mesh");
     for (const AxisSpec &axis : f.mesh)
@@ -83,17 +72,8 @@ private:
     json.object().field("name", f.signature.function);
     argumentsJson(json, "inputs", f.signature.inputs);
     argumentsJson(json, "outputs", f.outputs);
-    json.array("symbols");
-    for (const SymbolSpec &s : f.signature.symbols)
-      json.object()
-          .field("name", s.name)
-          .field("min", s.min)
-          .field("max", s.max)
-          .field("multiple", s.multiple)
-          .field("input", s.input)
-          .field("dim", s.dim)
-          .end();
-    json.end().array("bound_symbols");
+    symbolsJson(json, f.signature.symbols);
+    json.array("bound_symbols");
     for (const SymbolSpec &s : f.bound)
       json.object().field("name", s.name).field("max", s.max).end();
     json.end().array("in_place");
@@ -150,7 +130,8 @@ private:
 
   void fusingJson(JsonWriter &json) const {
     if (std::vector<std::string> how = of.artifact().listed("fuse_comm"); !how.empty())
-      json.field("fuse_comm", how[0]).list("fused_exchanges", of.artifact().listed("fused_exchanges"));
+      json.field("fuse_comm", how[0])
+          .list("fused_exchanges", of.artifact().listed("fused_exchanges"));
   }
 
   const InspectedArtifact &of;
@@ -159,6 +140,8 @@ private:
 
 } // namespace
 
-std::string inspectionJson(const InspectedArtifact &artifact) { return InspectJson(artifact).text(); }
+std::string inspectionJson(const InspectedArtifact &artifact) {
+  return InspectJson(artifact).text();
+}
 
 } // namespace weft::cli

@@ -255,8 +255,8 @@ private:
   void reportCost(const FunctionView &f, const weft_cost_t &cost) {
     std::string values;
     for (const SymbolSpec &symbol : f.signature.symbols)
-      values +=
-          (values.empty() ? "" : "  ") + symbol.name + " = " + std::to_string(of.at.at(symbol.name));
+      values += (values.empty() ? "" : "  ") + symbol.name + " = " +
+                std::to_string(of.at.at(symbol.name));
     if (!values.empty())
       line("at       " + values);
     for (const InputSpec &output : f.outputs) {

@@ -5,7 +5,6 @@
 // and waits for, and a third one how long rank 0's exchanges take, and what of that it computes. --trace writes the last round for Chrome's and Perfetto's viewers.
 // What a device counts is said for the last round; times say little of one that does, so one round is enough then.
 //===------------------------------------------------------------------------------------------===//
-#include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Commands.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
@@ -16,6 +15,7 @@
 #include "tools/weft/cli/Table.h"
 #include "tools/weft/cli/TensorFile.h"
 #include "tools/weft/cli/TimedCalls.h"
+#include "tools/weft/cli/ToldCall.h"
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/verbs/ExchangeTimes.h"
 #include "tools/weft/verbs/ProfileCounters.h"
@@ -70,28 +70,13 @@ private:
   Result<Done> open() {
     if (Result<Done> done = checkRounds(options); !done)
       return done;
-    Result<Artifact> opened = Artifact::open(options.positional()[0], false,
-                                             options.value("target"), ranksAsked(options));
-    if (!opened)
-      return opened.failure();
-    artifact = *opened;
-    Result<FunctionView> found = artifact.function(options.value("function"));
-    if (!found)
-      return found.failure();
-    function = *found;
-    if (Result<Done> done = checkRanks(function, options); !done)
-      return done;
-    Result<InputRequest> request = readInputRequest(options);
-    if (!request)
-      return request.failure();
-    Result<Inputs> prepared = prepareInputs(wholeSignature(function), *request);
-    if (!prepared)
-      return prepared.failure();
-    inputs = std::move(*prepared);
-    Result<CallInputs> roomy = callInputsOfRank(function, inputs, 0);
-    if (!roomy)
-      return roomy.failure();
-    callInputs = std::move(*roomy);
+    Result<ToldCall> told = readCall(options, /*verify=*/false);
+    if (!told)
+      return told.failure();
+    artifact = told->artifact;
+    function = told->function;
+    inputs = std::move(told->inputs);
+    callInputs = std::move(told->callInputs);
     outputs.assign(function.outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
     threads = std::clamp<int64_t>(options.number("threads", 1), 0, 4096);
     return Done{};

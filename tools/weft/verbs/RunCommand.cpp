@@ -3,7 +3,6 @@
 // One call (a second one when it is quick, for its time, unless nobody is told), by as many local ranks as the function is
 // for, summaries of the outputs, files, comparison.
 //===------------------------------------------------------------------------------------------===//
-#include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Commands.h"
 #include "tools/weft/cli/Compare.h"
 #include "tools/weft/cli/Interrupt.h"
@@ -12,6 +11,7 @@
 #include "tools/weft/cli/RankedCall.h"
 #include "tools/weft/cli/TensorFile.h"
 #include "tools/weft/cli/TimedCalls.h"
+#include "tools/weft/cli/ToldCall.h"
 #include "tools/weft/cli/Values.h"
 
 #include <algorithm>
@@ -67,28 +67,13 @@ public:
 
 private:
   Result<Done> open() {
-    Result<Artifact> opened = Artifact::open(options.positional()[0], options.has("verify"),
-                                             options.value("target"), ranksAsked(options));
-    if (!opened)
-      return opened.failure();
-    artifact = *opened;
-    Result<FunctionView> found = artifact.function(options.value("function"));
-    if (!found)
-      return found.failure();
-    function = *found;
-    if (Result<Done> done = checkRanks(function, options); !done)
-      return done;
-    Result<InputRequest> request = readInputRequest(options);
-    if (!request)
-      return request.failure();
-    Result<Inputs> prepared = prepareInputs(wholeSignature(function), *request);
-    if (!prepared)
-      return prepared.failure();
-    inputs = std::move(*prepared);
-    Result<CallInputs> roomy = callInputsOfRank(function, inputs, 0);
-    if (!roomy)
-      return roomy.failure();
-    callInputs = std::move(*roomy);
+    Result<ToldCall> told = readCall(options, options.has("verify"));
+    if (!told)
+      return told.failure();
+    artifact = told->artifact;
+    function = told->function;
+    inputs = std::move(told->inputs);
+    callInputs = std::move(told->callInputs);
     return Done{};
   }
 
