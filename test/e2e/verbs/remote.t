@@ -101,8 +101,8 @@ $ weft tune two.mlir --remote " "
 !   hint: such as --remote 'ssh board'
 ? 2
 $ weft tune two.mlir --timeout 5s
-! error: '--timeout' has no effect without '--remote'
-! {*}
+! error: '--timeout' has no effect without '--remote' or ranks
+!   hint: leave it out
 ? 2
 $ weft tune two.mlir --remote env --timeout 0s
 ! error: '--timeout' must be more than 0 and at most 24h

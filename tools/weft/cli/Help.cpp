@@ -125,7 +125,7 @@ std::string verbHelp(const VerbRow &verb) {
 
 std::string plansHelp() {
   std::string out =
-      "How 'weft compile', 'eval', 'verify' and 'inspect --why' place a model on ranks "
+      "How 'weft compile', 'eval', 'verify', 'tune', 'inspect --why' place a model on ranks "
       "by themselves.\n\n";
   addRow(out, "  weft compile model.onnx --ranks 4", "the mesh and the placements that cost least",
          46);
@@ -141,6 +141,8 @@ std::string plansHelp() {
       addRow(out, optionText(row), row.help, 34);
   addRow(out, "      --max-memory SIZE", "a plan's limit for weights and values of a rank, too",
          34);
+  addRow(out, "      --transport threads|shm",
+         "of 'weft tune', whose ranks have the --link: threads or processes [shm]", 34);
   out += "\n";
   for (auto [name, meaning] : std::initializer_list<std::pair<const char *, const char *>>{
            {"  tp", "weights of products by outputs, of the next ones by what they sum"},

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -150,12 +151,18 @@ static Failure withHistory(Failure failure, const std::string &folder, FlightRec
   return failure;
 }
 
+int64_t cpusOfProcess() {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
+
 LocalRanks localRanks(const ParsedOptions &options, int64_t world) {
   LocalRanks ranks{"shm", static_cast<int32_t>(world)};
   ranks.launch = launchOf(options);
   ranks.isChosen = options.has("transport");
   ranks.transport = options.value("transport", ranks.launch && ranks.launch->isMpi ? "mpi" : "shm");
-  ranks.flight = options.value("flight");
+  if (hasOption(options.verb(), "flight"))
+    ranks.flight = options.value("flight");
   if (std::optional<double> seconds = parseDuration(options.value("timeout")))
     ranks.timeout = static_cast<int32_t>(std::clamp(*seconds * 1000, 1.0, 1e9));
   ranks.link = readLinkSpeed(options.value("link"));

@@ -35,6 +35,8 @@ struct LocalRanks {
   bool isElsewhere() const { return launch && launch->rank != 0; }
 };
 
+/// CPUs that this process may use.
+int64_t cpusOfProcess();
 /// As --transport, --timeout, --flight, --link and the launcher say.
 LocalRanks localRanks(const ParsedOptions &options, int64_t world);
 /// Refuses a --link that is none, or that ranks of this transport cannot have.

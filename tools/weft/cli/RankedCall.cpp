@@ -1,5 +1,6 @@
 //===- RankedCall.cpp -------------------------------------------------------------------------===//
 #include "tools/weft/cli/RankedCall.h"
+#include "tools/weft/cli/GatherParts.h"
 #include "tools/weft/cli/LocalRanks.h"
 #include "tools/weft/cli/RankParts.h"
 #include "tools/weft/cli/Values.h"
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <sched.h>
 
 namespace weft::cli {
 
@@ -18,9 +18,7 @@ constexpr int64_t kHashBytes = 32;
 
 /// The CPUs of this process, parted among its ranks.
 int32_t threadsOfRank(int64_t ranks) {
-  cpu_set_t allowed;
-  int cpus = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-  return static_cast<int32_t>(std::max<int64_t>(cpus / ranks, 1));
+  return static_cast<int32_t>(std::max<int64_t>(cpusOfProcess() / ranks, 1));
 }
 
 /// Of dimensions and elements.
@@ -155,26 +153,12 @@ weft_status_t RankedCall::runRank(Rank &rank, weft_error_t *error) {
     secondSeconds = second;
   }
   for (size_t i = 0; i < rank.outputs.size(); ++i)
-    if (weft_status_t status =
-            partOfOutput(function, i) ? gatherParts(rank, i, error) : compare(rank, i, error))
+    if (weft_status_t status = partOfOutput(function, i)
+                                   ? gatherParts(rank.group, rank.outputs[i],
+                                                 rank.isFirst() ? &parts[i] : nullptr, error)
+                                   : compare(rank, i, error))
       return status;
   return WEFT_OK;
-}
-
-/// As many bytes of every rank behind each other.
-static weft_status_t gatherBytes(weft_group_t *group, const std::vector<uint8_t> &own,
-                                 std::vector<uint8_t> &all, weft_error_t *error) {
-  all.resize(own.size() * size_t(weft_group_world(group)));
-  weft_collective_t gather = {};
-  gather.struct_size = sizeof gather;
-  gather.kind = WEFT_ALL_GATHER;
-  gather.element = WEFT_U8;
-  gather.node = "the last call";
-  gather.send = own.data();
-  gather.receive = all.data();
-  gather.outer = gather.inner = 1;
-  gather.first = int64_t(all.size());
-  return all.empty() ? WEFT_OK : weft_group_collective(group, &gather, error);
 }
 
 weft_status_t RankedCall::compare(Rank &rank, size_t output, weft_error_t *error) {
@@ -188,39 +172,6 @@ weft_status_t RankedCall::compare(Rank &rank, size_t output, weft_error_t *error
     if (!std::equal(own.begin(), own.end(), all.begin() + other * kHashBytes))
       difference = "output '" + function.outputs[output].name + "' differs between ranks 0 and " +
                    std::to_string(other);
-  return WEFT_OK;
-}
-
-/// Their sizes first, as parts need not be as long as each other.
-weft_status_t RankedCall::gatherParts(Rank &rank, size_t output, weft_error_t *error) {
-  const weft_tensor_t &own = rank.outputs[output];
-  std::vector<uint8_t> dims(own.rank * sizeof(int64_t)), allDims, all;
-  memcpy(dims.data(), own.dim, dims.size());
-  if (weft_status_t status = gatherBytes(rank.group, dims, allDims, error))
-    return status;
-  Result<HostTensor> part = withoutGaps(own, nullptr);
-  if (!part)
-    return toError(part.failure(), error);
-  int32_t world = weft_group_world(rank.group);
-  std::vector<HostTensor> made;
-  size_t most = 0;
-  for (int32_t other = 0; other < world; ++other) {
-    std::vector<int64_t> sizes(own.rank);
-    memcpy(sizes.data(), allDims.data() + size_t(other) * dims.size(), dims.size());
-    Result<HostTensor> room = HostTensor::allocate(own.element, sizes);
-    if (!room)
-      return toError(room.failure(), error);
-    most = std::max(most, room->bytes());
-    made.push_back(std::move(*room));
-  }
-  std::vector<uint8_t> bytes(most);
-  memcpy(bytes.data(), part->data(), part->bytes());
-  if (weft_status_t status = gatherBytes(rank.group, bytes, all, error))
-    return status;
-  for (int32_t other = 0; other < world; ++other)
-    memcpy(made[other].data(), all.data() + size_t(other) * most, made[other].bytes());
-  if (rank.isFirst())
-    parts[output] = std::move(made);
   return WEFT_OK;
 }
 

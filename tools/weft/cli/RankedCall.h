@@ -46,7 +46,6 @@ private:
   weft_status_t runRank(Rank &rank, weft_error_t *error);
   weft_status_t timedCall(Rank &rank, double *seconds, weft_error_t *error);
   weft_status_t compare(Rank &rank, size_t output, weft_error_t *error);
-  weft_status_t gatherParts(Rank &rank, size_t output, weft_error_t *error);
 
   const Artifact &artifact;
   const FunctionView &function;

@@ -223,9 +223,11 @@ Result<Done> readRanks(const ParsedOptions &options, CompileOptions &compile) {
   compile.ranks = options.number("ranks", 0);
   if (options.has("ranks") && compile.ranks == 0)
     return Failure{ExitWrongUsage, "'--ranks' must be more than 0", "", ""};
-  compile.maxReshard = parseSize(options.value("max-reshard")).value_or(0);
-  if (options.has("max-reshard") && compile.maxReshard == 0)
-    return Failure{ExitWrongUsage, "'--max-reshard' must be more than 0", "", ""};
+  if (hasOption(options.verb(), "max-reshard") && options.has("max-reshard")) {
+    compile.maxReshard = parseSize(options.value("max-reshard")).value_or(0);
+    if (compile.maxReshard == 0)
+      return Failure{ExitWrongUsage, "'--max-reshard' must be more than 0", "", ""};
+  }
   Result<SymbolValues> sizes = readSymbols(options, "at");
   if (!sizes)
     return sizes.failure();

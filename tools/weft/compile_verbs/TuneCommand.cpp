@@ -9,6 +9,7 @@
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/compile_verbs/CompilerCommands.h"
 #include "tools/weft/model/ModelImport.h"
+#include "tools/weft/tune/RankTrials.h"
 #include "tools/weft/tune/RemoteTrials.h"
 #include "tools/weft/tune/ScoredTrials.h"
 #include "tools/weft/tune/TuneSearch.h"
@@ -41,13 +42,16 @@ public:
   Tune(const ParsedOptions &options, Console &console) : options(options), console(console) {}
 
   int run() {
-    for (auto step : {&Tune::readOptions, &Tune::readEarlier, &Tune::findPlace})
+    for (auto step :
+         {&Tune::readOptions, &Tune::readRankOptions, &Tune::readEarlier, &Tune::findPlace})
       if (Result<Done> done = (this->*step)(); !done)
         return console.fail(done.failure());
     int exitCode = ExitOk;
     std::optional<Module> module = importModel(options, console, exitCode, facts);
     if (!module)
       return exitCode;
+    if (Result<Done> done = findRanks(*module); !done)
+      return console.fail(done.failure());
     TuneSearch search(*module, compile, request, *trials, console);
     if (Result<Done> done = search.run(); !done)
       return console.fail(done.failure());
@@ -87,6 +91,27 @@ private:
     return Done{};
   }
 
+  /// What is said of ranks, as `compile` reads it, and what does not go with them.
+  Result<Done> readRankOptions() {
+    if (Result<Done> done = readRanks(options, compile); !done)
+      return done;
+    compile.fuseComm = readFuseComm(options);
+    if (asksForRanks(options) && options.has("remote"))
+      return remoteRanks();
+    if (Result<Done> done = checkLink(options); !done)
+      return done;
+    std::optional<double> patience = parseDuration(options.value("timeout", "30s"));
+    if (!patience || *patience <= 0 || *patience > kMostSilence)
+      return Failure{ExitWrongUsage, "'--timeout' must be more than 0 and at most 24h", "", ""};
+    silence = *patience;
+    return Done{};
+  }
+
+  static Failure remoteRanks() {
+    return {ExitWrongUsage, "ranks are timed on this machine, not on a remote",
+            "run 'weft tune' there, without --remote", ""};
+  }
+
   /// What the file has; and whether it can be written, before minutes are spent.
   Result<Done> readEarlier() {
     struct stat found;
@@ -102,13 +127,8 @@ private:
 
   /// Where candidates run, and what for they are compiled.
   Result<Done> findPlace() {
-    if (!options.has("remote")) {
-      trials = trialsHere();
-      return Done{};
-    }
-    std::optional<double> silence = parseDuration(options.value("timeout", "30s"));
-    if (!silence || *silence <= 0 || *silence > kMostSilence)
-      return Failure{ExitWrongUsage, "'--timeout' must be more than 0 and at most 24h", "", ""};
+    if (!options.has("remote"))
+      return Done{}; // the model says it
     if (options.value("remote").find_first_not_of(" \t") == std::string::npos)
       return Failure{ExitWrongUsage, "--remote names no command", "such as --remote 'ssh board'",
                      ""};
@@ -117,7 +137,7 @@ private:
       return Failure{ExitWrongUsage, "--score names no command",
                      "such as --score 'python3 count.py'", ""};
     Result<std::unique_ptr<RemoteTrials>> remote =
-        RemoteTrials::connect(options.value("remote"), *silence, console);
+        RemoteTrials::connect(options.value("remote"), silence, console);
     if (!remote)
       return remote.failure();
     Result<std::string> target = (*remote)->targetFor(compile.target);
@@ -126,7 +146,39 @@ private:
     compile.target = *target;
     trials = std::move(*remote);
     console.say("  remote    " + trials->processor() + ", " + compile.target);
-    return options.has("score") ? letScore(*silence) : Done{};
+    return options.has("score") ? letScore(silence) : Done{};
+  }
+
+  /// Where the model is for several ranks, or shall be.
+  Result<Done> findRanks(const Module &module) {
+    Result<mlir::FunctionOpInterface> function = findFunction(module, "");
+    bool isSplit = function && meshOf(*function);
+    if (!asksForRanks(options) && !isSplit) {
+      if (!trials)
+        trials = trialsHere();
+      return refuseWithoutRanks();
+    }
+    if (options.has("remote"))
+      return remoteRanks();
+    if (std::optional<Launch> launch = launchOf(options))
+      return Failure{ExitWrongUsage,
+                     "'weft tune' starts ranks of its own, but " + launch->launcher + " started " +
+                         std::to_string(launch->world),
+                     "start it alone", ""};
+    trials = trialsOnRanks(localRanks(options, 0), options.value("link"), console);
+    return Done{};
+  }
+
+  Result<Done> refuseWithoutRanks() const {
+    for (const char *name : {"transport", "link", "fuse-comm", "at"})
+      if (options.has(name))
+        return Failure{ExitWrongUsage,
+                       "'--" + std::string(name) + "' has no effect: the model is for one rank",
+                       "say for how many it shall be: --ranks N, or --mesh", ""};
+    if (options.has("timeout") && !options.has("remote"))
+      return Failure{ExitWrongUsage, "'--timeout' has no effect without '--remote' or ranks",
+                     "leave it out", ""};
+    return Done{};
   }
 
   /// A command says what candidates cost, not the remote's clock.
@@ -224,8 +276,20 @@ private:
     std::string elsewhere = options.has("remote") ? " -t " + compile.target + " --tuned-for '" +
                                                         trials->processor() + "'"
                                                   : "";
-    console.say("  next: weft compile " + options.positional()[0] + elsewhere + " --tuning " +
-                output);
+    console.say("  next: weft compile " + options.positional()[0] + elsewhere + rankOptions() +
+                " --tuning " + output);
+  }
+
+  /// Those that say which program was tuned.
+  std::string rankOptions() const {
+    std::string text;
+    for (const char *name : {"mesh", "place", "ranks", "plan", "at", "link", "fuse-comm"})
+      for (const std::string &value : options.values(name))
+        text +=
+            " --" + std::string(name) + " " +
+            (value.find_first_of(" *[]()$'\"\\&;<>|?") == std::string::npos ? value
+                                                                            : "'" + value + "'");
+    return text;
   }
 
   void reportJson(const TuneSearch &search) {
@@ -280,6 +344,7 @@ private:
   Console &console;
   CompileOptions compile;
   TuneRequest request;
+  double silence = 0; ///< seconds that a remote may say nothing
   std::unique_ptr<Trials> trials;
   std::vector<std::string> facts;
   std::string output;

@@ -93,8 +93,8 @@ Waiting &waitingOf(SlowLink *link, uint64_t number) {
 
 /// Whether ranks agree by it what they do next: programs have no such bytes with these names.
 bool isAgreement(const weft_collective_t &collective) {
-  static constexpr std::string_view names[] = {"the start",     "the inputs", "the first call",
-                                               "the last call", "bench",      "profile"};
+  static constexpr std::string_view names[] = {
+      "the start", "the inputs", "the first call", "the last call", "bench", "profile", "tune"};
   std::string_view node = collective.node ? collective.node : "";
   return collective.element == WEFT_U8 &&
          std::find(std::begin(names), std::end(names), node) != std::end(names);

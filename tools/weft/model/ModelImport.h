@@ -44,9 +44,9 @@ std::vector<InputSpec> modelOutputs(mlir::FunctionOpInterface function);
 Numerics readNumerics(const ParsedOptions &options);
 /// Whether --mesh, --ranks or --plan are given.
 bool asksForRanks(const ParsedOptions &options);
-/// Of `compile`, `eval`, `verify` and `inspect --why`: the mesh, placements on it, and how to find them.
+/// Of `compile`, `eval`, `verify`, `tune` and `inspect --why`: the mesh, placements on it, and how to find them.
 Result<Done> readRanks(const ParsedOptions &options, CompileOptions &compile);
-/// Of `compile` and `verify`: --fuse-comm.
+/// Of `compile`, `verify` and `tune`: --fuse-comm.
 FuseComm readFuseComm(const ParsedOptions &options);
 /// What `compile` and `tune` have in common: target, numerics, indices, jobs and what grows in place.
 CompileOptions readCompileOptions(const ParsedOptions &options);

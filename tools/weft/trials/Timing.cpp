@@ -1,6 +1,7 @@
 //===- Timing.cpp -----------------------------------------------------------------------------===//
 
 #include "tools/weft/trials/Timing.h"
+#include "tools/weft/cli/RankParts.h"
 #include "tools/weft/cli/TimedCalls.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@ namespace {
 
 constexpr double kTurnSeconds = 0.02, kTogetherSeconds = 1.5;
 constexpr size_t kAloneTurns = 3, kLeastTurns = 6, kMostTurns = 100;
+constexpr double kMostCallsTold = 100; ///< at once
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -27,11 +29,14 @@ double medianOf(std::vector<double> samples) {
 
 Result<std::unique_ptr<TimedModel>> TimedModel::open(const std::string &path,
                                                      const TimedSetup &setup) {
-  std::unique_ptr<TimedModel> timed(new TimedModel);
   Result<Artifact> opened = Artifact::open(path, false);
-  if (!opened)
-    return opened.failure();
-  timed->model = *opened;
+  return opened ? open(*opened, setup, nullptr) : opened.failure();
+}
+
+Result<std::unique_ptr<TimedModel>> TimedModel::open(const Artifact &artifact,
+                                                     const TimedSetup &setup, weft_group_t *group) {
+  std::unique_ptr<TimedModel> timed(new TimedModel);
+  timed->model = artifact;
   Result<FunctionView> found = timed->model.function(setup.function);
   if (!found)
     return found.failure();
@@ -40,6 +45,7 @@ Result<std::unique_ptr<TimedModel>> TimedModel::open(const std::string &path,
   wanted.struct_size = sizeof wanted;
   wanted.threads = static_cast<int32_t>(setup.threads);
   wanted.spin_us = -1;
+  wanted.group = group;
   Result<Context> context = timed->model.createContext(wanted);
   if (!context)
     return context.failure();
@@ -52,7 +58,7 @@ Result<std::unique_ptr<TimedModel>> TimedModel::open(const std::string &path,
     return failureOf(error);
   for (const Inputs &inputs : setup.sizes) {
     Calls &calls = timed->calls.emplace_back();
-    Result<CallInputs> roomy = giveRoom(*found, inputs);
+    Result<CallInputs> roomy = callInputsOfRank(*found, inputs, group ? weft_group_rank(group) : 0);
     if (!roomy)
       return roomy.failure();
     calls.inputs = std::move(*roomy);
@@ -87,6 +93,19 @@ Result<double> TimedModel::call(Calls &calls, InterruptGuard &guard) {
   return timeCalls(guard, context.get(), function, calls.inputs.views, calls.outputs);
 }
 
+weft_status_t TimedModel::follow(size_t size, int64_t count, weft_error_t *error) {
+  Calls &each = calls[size];
+  weft_status_t status = WEFT_OK;
+  for (int64_t i = 0; i < count && !status; ++i) {
+    events.clear();
+    status =
+        weft_call_function(context.get(), function, each.inputs.views.data(),
+                           static_cast<uint32_t>(each.inputs.views.size()), each.outputs.data(),
+                           static_cast<uint32_t>(each.outputs.size()), error);
+  }
+  return status;
+}
+
 void TimedModel::keepLeast(std::vector<double> &least) const {
   std::vector<double> seconds(least.size(), 0.0);
   for (const weft_trace_event_t &event : events)
@@ -99,14 +118,21 @@ Result<Done> TimedModel::turn(size_t size, InterruptGuard &guard) {
   Calls &each = calls[size];
   double begin = now(), fastest = INFINITY;
   std::vector<double> least(each.samples.kernels.size(), INFINITY);
-  for (int counted = -1; counted < 1 || now() - begin < kTurnSeconds; ++counted) {
-    Result<double> seconds = call(each, guard);
-    if (!seconds)
-      return seconds.failure();
-    if (counted < 0)
-      continue;
-    fastest = std::min(fastest, *seconds);
-    keepLeast(least);
+  double left = kTurnSeconds;
+  for (int64_t counted = -1; counted < 1 || left > 0; left = kTurnSeconds - (now() - begin)) {
+    auto count = static_cast<int64_t>(
+        counted < 0 ? 2 : std::clamp(left / std::max(fastest, 1e-9), 1.0, kMostCallsTold));
+    if (Result<Done> told = tell ? tell(size, count) : Result<Done>(Done{}); !told)
+      return told;
+    for (int64_t i = 0; i < count; ++i, ++counted) {
+      Result<double> seconds = call(each, guard);
+      if (!seconds)
+        return seconds.failure();
+      if (counted < 0) // it grows memory, and ranks come to it one after the other
+        continue;
+      fastest = std::min(fastest, *seconds);
+      keepLeast(least);
+    }
   }
   each.turn = now() - begin;
   each.samples.whole.push_back(fastest);

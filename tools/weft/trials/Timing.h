@@ -5,7 +5,8 @@
 //   double gain = gainOf((*base)->samples(size), (*other)->samples(size), kernel).percent;
 //
 // Kernels are timed where they are used: in calls of the whole model, with its data and what the
-// caches hold then. Artifacts take turns, so what disturbs the machine disturbs both.
+// caches hold then. Artifacts take turns, so what disturbs the machine disturbs both. Where ranks
+// call a model together, rank 0 times it, and tells the others in front of its calls.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_TRIALS_TIMING_H
 #define WEFT_TOOLS_WEFT_TRIALS_TIMING_H
@@ -13,6 +14,9 @@
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Room.h"
+#include "weft/group.h"
+
+#include <functional>
 
 namespace weft::cli {
 
@@ -33,6 +37,9 @@ struct TimedSamples {
 class TimedModel {
 public:
   static Result<std::unique_ptr<TimedModel>> open(const std::string &path, const TimedSetup &setup);
+  /// The same of an open artifact, on a rank of the group; null: alone. It ends before its group.
+  static Result<std::unique_ptr<TimedModel>> open(const Artifact &artifact, const TimedSetup &setup,
+                                                  weft_group_t *group);
   TimedModel(const TimedModel &) = delete;
   TimedModel &operator=(const TimedModel &) = delete;
   ~TimedModel();
@@ -43,10 +50,17 @@ public:
   Result<Done> turn(size_t size, InterruptGuard &guard);
   const TimedSamples &samples(size_t size) const { return calls[size].samples; }
   void forgetSamples();
+  /// Called in front of calls: how many follow, and with which size.
+  using Tell = std::function<Result<Done>(size_t size, int64_t calls)>;
+  void tellOthers(Tell others) { tell = std::move(others); }
+  /// Calls that nobody times, as other ranks make them.
+  weft_status_t follow(size_t size, int64_t count, weft_error_t *error);
   /// Seconds that a turn over all sizes takes, as the latest ones did.
   double turnSeconds() const;
   /// Results of the latest call; they live as long as this.
   Result<std::vector<HostTensor>> outputs(size_t size) const;
+  /// The same as the runtime gave them.
+  const std::vector<weft_tensor_t> &rawOutputs(size_t size) const { return calls[size].outputs; }
 
 private:
   struct Calls {
@@ -64,6 +78,7 @@ private:
   Context context;
   int32_t function = 0;
   std::vector<Calls> calls; ///< by size
+  Tell tell;
   std::vector<weft_trace_event_t> events;
 };
 

@@ -1,11 +1,11 @@
 //===- Trials.h - Where candidates of 'weft tune' are timed -------------------------------------===//
 //
-//   std::unique_ptr<Trials> trials = trialsHere();         // or trialsOn(connection)
+//   std::unique_ptr<Trials> trials = trialsHere();         // or RemoteTrials, trialsOnRanks
 //   Result<std::unique_ptr<Candidate>> base = trials->open(path, setup), other = …;
 //   Result<Tried> tried = trials->timeTogether(**base, **other);
 //   if (tried && tried->failed.empty()) … (*other)->samples(size) …
 //
-// A search knows no more: whether a candidate runs in this process or on a board is not its business.
+// A search knows no more: whether a candidate runs in this process, over ranks or on a board is not its business.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_TUNE_TRIALS_H
 #define WEFT_TOOLS_WEFT_TUNE_TRIALS_H

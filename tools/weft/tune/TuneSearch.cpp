@@ -2,6 +2,7 @@
 
 #include "tools/weft/tune/TuneSearch.h"
 #include "tools/weft/cli/Compare.h"
+#include "tools/weft/cli/RankParts.h"
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/model/ModelImport.h"
 
@@ -115,7 +116,7 @@ Result<Done> TuneSearch::prepareSizes(const std::string &path) {
   InputRequest wanted = request.inputs;
   for (const SymbolValues &dims : request.sizes) {
     wanted.dims = dims;
-    Result<Inputs> inputs = prepareInputs(function->signature, wanted);
+    Result<Inputs> inputs = prepareInputs(wholeSignature(*function), wanted);
     if (!inputs)
       return inputs.failure();
     std::string text;
