@@ -17,6 +17,7 @@
 #include "compiler/driver/Pipeline.h"
 #include "compiler/driver/Predict.h"
 #include "compiler/driver/RankManifest.h"
+#include "compiler/driver/Tuned.h"
 #include "compiler/embed/Embed.h"
 #include "compiler/host/DescriptorData.h"
 #include "compiler/host/HostProgram.h"
@@ -97,7 +98,7 @@ public:
     DiagnosticCollector collector(impl.context.get(), "W0300");
     if (Result<void> done = runUntil("plan", best, collector); !done) // it may refuse a kernel
       return done.diagnostics();
-    explainExchanges(*best.module, explanation);
+    explainExchanges(*best.module, tuning, explanation);
     return explanation;
   }
 
@@ -225,11 +226,7 @@ private:
                                 "' no model is split over ranks yet");
     addWeights(*variant.module, weights);
     if (!tuning.empty())
-      report("tuning",
-             std::to_string(tunedCount(variant)) + " of " +
-                 std::to_string(variant.program.kernels.size()) + " kernels as measured on " +
-                 tuning.processor(),
-             &variant);
+      report("tuning", tuned(variant).text(tuning.processor()), &variant);
     if (options.maxMemory > 0)
       if (Result<void> done = checkMemory(variant.program, options.maxMemory); !done)
         return done;
@@ -405,7 +402,9 @@ private:
     pipeline.inPlaceInputs = options.inPlaceInputs;
     pipeline.explain = explains;
     pipeline.weight = [this](StringRef name) { return impl.weightBytes(name); };
-    pipeline.chooser = std::make_shared<TunedTarget>(variant.target.kernels, tuning);
+    auto chooser = std::make_shared<TunedTarget>(variant.target.kernels, tuning);
+    pipeline.chooser = chooser;
+    pipeline.records = chooser;
     return pipeline;
   }
 
@@ -437,9 +436,8 @@ private:
     return success();
   }
 
-  static size_t tunedCount(const Variant &variant) {
-    return llvm::count_if(variant.program.kernels,
-                          [](const PlannedKernel &kernel) { return kernel.isTuned; });
+  Tuned tuned(const Variant &variant) const {
+    return tunedOf(variant.program, tuning, variant.target.kernels->scope());
   }
 
   size_t kernelCount() const { return distinctKernels().size(); }
@@ -573,7 +571,7 @@ private:
       artifact.weightBytes += weight.bytes;
     artifact.kernels = kernelCount();
     for (const Variant &variant : variants)
-      artifact.tunedKernels += tunedCount(variant);
+      artifact.tunedKernels += tuned(variant).kernels;
     artifact.target = targetText();
     artifact.peak = variants[0].peakText();
     if (placed.size() == 1 && !placed.begin()->second.mesh.empty())
@@ -613,7 +611,7 @@ private:
       object["activations"] = "bytes";
     if (options.indices != Indices::Check)
       object["indices"] = stringifyOutside(outside()).str();
-    if (describe().tunedKernels > 0)
+    if (llvm::any_of(variants, [&](const Variant &each) { return tuned(each).any(); }))
       object["tuned_for"] = tuning.processor();
     std::vector<const Program *> programs;
     for (const Variant &variant : variants)

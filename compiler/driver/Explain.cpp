@@ -100,15 +100,40 @@ Explanation explainKernels(const KernelTarget &target, ModuleOp module, const Tu
   return std::move(explainer.explanation);
 }
 
-void explainExchanges(ModuleOp plan, Explanation &explanation) {
+static ExplainedChoices choicesOf(const OverlapOffer &offer, const OverlapWay &way,
+                                  const TuningRecord *record) {
+  ExplainedChoices chosen;
+  chosen.kernel = offer.key;
+  chosen.schedules = {kTogether.str()};
+  if (offer.mayBeApart)
+    chosen.schedules.insert(offer.estimate.isTogether ? chosen.schedules.end()
+                                                      : chosen.schedules.begin(),
+                            kApart.str());
+  if (way.isTogether && !offer.pieces.empty())
+    chosen.choices.push_back(
+        {kPieces.str(), {offer.pieces.begin(), offer.pieces.end()}, offer.estimate.pieces});
+  if (!record)
+    return chosen;
+  chosen.record = *record;
+  if (way.isTogether != offer.estimate.isTogether)
+    chosen.picks.schedule = (way.isTogether ? kTogether : kApart).str();
+  if (way.isTogether && way.pieces != offer.estimate.pieces)
+    chosen.picks.values[kPieces.str()] = way.pieces;
+  return chosen;
+}
+
+void explainExchanges(ModuleOp plan, const Tuning &tuning, Explanation &explanation) {
   plan.walk([&](plan::ExchangeOp exchange) {
     auto prices = exchange->getAttrOfType<ArrayAttr>(plan::kPricesAttr);
-    if (!prices)
+    std::optional<OverlapOffer> offer = offerOf(exchange);
+    if (!prices || !offer)
       return;
     auto price = [&](size_t i) { return double(cast<IntegerAttr>(prices[i]).getInt()); };
+    OverlapWay way = wayOf(exchange, *offer);
     explanation.exchanges.push_back(
         {exchange.collective()->getName().stripDialect().str(), exchange.getNode().str(), price(0),
-         price(1), exchange.getBeside() || isa<plan::OverlapOp>(exchange->getParentOp())});
+         price(1), way.isTogether, way.isTogether ? way.pieces : 0,
+         choicesOf(*offer, way, tuning.find(*offer, explanation.scope))});
   });
 }
 

@@ -50,6 +50,8 @@ struct ExplainedExchange {
   std::string kind, node;
   double apart, together; ///< nanoseconds of both with the products
   bool isTogether;
+  int64_t pieces;          ///< at most, where it is together; 0: it stays whole
+  ExplainedChoices chosen; ///< "together" or "apart", and pieces
 };
 
 struct Explanation {
@@ -65,8 +67,8 @@ Result<Explanation> explain(const Module &module, const CompileOptions &options)
 /// Of a grouped program for the target, whose kernels know why they are apart.
 Explanation explainKernels(const KernelTarget &target, mlir::ModuleOp module, const Tuning &tuning);
 
-/// Of a plan.
-void explainExchanges(mlir::ModuleOp plan, Explanation &explanation);
+/// Of a plan for the target of the explanation.
+void explainExchanges(mlir::ModuleOp plan, const Tuning &tuning, Explanation &explanation);
 
 } // namespace weft
 

@@ -109,7 +109,7 @@ void addPlan(Passes &passes, const PipelineOptions &options) {
     overlap.byPrice = options.fuseComm == FuseComm::Auto;
     overlap.links = llvm::join(options.links, ";");
     overlap.sizes = options.planSizes;
-    passes.push_back(createOverlapExchanges(overlap, options.chooser));
+    passes.push_back(createOverlapExchanges(overlap, options.chooser, options.records));
   }
   if (!options.chooser->isForDevice()) // whose launches follow each other without waiting
     passes.push_back(createFormRegions());

@@ -11,6 +11,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "passes/cost/KernelChoice.h"
+#include "passes/cost/OverlapOffer.h"
 #include "weft/compiler.hpp"
 #include <functional>
 #include <memory>
@@ -37,6 +38,7 @@ struct PipelineOptions {
   bool explain = false;                   ///< kernels keep why they are apart
   std::function<const char *(llvm::StringRef)> weight; ///< bytes of a named weight
   std::shared_ptr<const KernelChooser> chooser;        ///< of phases "fuse" and "plan"
+  std::shared_ptr<const OverlapChooser> records;       ///< of exchanges; null: as estimated
 };
 
 /// "import" (no passes), "partition", "graph", "fuse", "plan".

@@ -58,6 +58,20 @@ std::string kernelKey(func::FuncOp specification) {
   return keyOf(text);
 }
 
+std::optional<OverlapWay> wayOf(const Picks &picks, const OverlapOffer &offer) {
+  if (picks.schedule == kApart && picks.values.empty() && offer.mayBeApart)
+    return OverlapWay{false, 0};
+  if (picks.schedule != kTogether)
+    return std::nullopt;
+  OverlapWay way{true, offer.estimate.pieces};
+  for (const auto &[name, value] : picks.values) {
+    if (name != kPieces || !llvm::is_contained(offer.pieces, value))
+      return std::nullopt;
+    way.pieces = value;
+  }
+  return way;
+}
+
 llvm::Expected<Tuning> Tuning::read(const std::vector<std::string> &files,
                                     const std::string &processor) {
   Tuning tuning;
@@ -93,6 +107,16 @@ const TuningRecord *Tuning::apply(func::FuncOp specification, const KernelTarget
       return picksOf(specification).empty() ? nullptr : &record;
     setPicks(specification, {});
   }
+  return nullptr;
+}
+
+const TuningRecord *Tuning::find(const OverlapOffer &offer, const std::string &scope) const {
+  auto found = records.find({scope, offer.key});
+  if (found == records.end())
+    return nullptr;
+  for (const TuningRecord &record : found->second)
+    if (std::optional<OverlapWay> way = wayOf(record.picks, offer))
+      return *way == offer.estimate ? nullptr : &record;
   return nullptr;
 }
 

@@ -2,13 +2,15 @@
 //
 //   Expected<Tuning> tuning = Tuning::read({"model.tuning"}, "");          // for this machine's processor
 //   if (const TuningRecord *record = tuning->apply(specification, target)) …   // the specification has its picks now
+//   if (const TuningRecord *record = tuning->find(offer, scope)) …             // *wayOf(record->picks, offer)
 //
-// Nothing is measured in here: a kernel gets what its records say, or nothing.
+// Nothing is measured in here: a kernel, or an exchange beside some, gets what its records say, or nothing.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_TUNING_TUNING_H
 #define WEFT_COMPILER_TUNING_TUNING_H
 
 #include "compiler/tuning/Records.h"
+#include "passes/cost/OverlapOffer.h"
 #include "targets/common/KernelTarget.h"
 
 namespace weft {
@@ -17,6 +19,11 @@ namespace weft {
 std::string keyOf(llvm::StringRef bytes);
 /// What a record knows a kernel by: a hash of the text of its specification without picks, the same in every process.
 std::string kernelKey(mlir::func::FuncOp specification);
+
+/// Schedules of an exchange beside kernels, and its choice, as records name them.
+constexpr llvm::StringLiteral kTogether = "together", kApart = "apart", kPieces = "pieces";
+/// "together pieces=4" or "apart"; nothing when that is not offered.
+std::optional<OverlapWay> wayOf(const Picks &picks, const OverlapOffer &offer);
 
 class Tuning {
 public:
@@ -30,6 +37,9 @@ public:
   /// picks what the schedules of this Weft do not offer does not fit. Null when none fits, or it picks what is estimated.
   const TuningRecord *apply(mlir::func::FuncOp specification, const KernelTarget &target) const;
 
+  /// The best record that fits the exchange, for a target as records name it. Null when none fits, or it picks what is estimated.
+  const TuningRecord *find(const OverlapOffer &offer, const std::string &scope) const;
+
   bool empty() const { return records.empty(); }
   const std::string &processor() const { return name; }
   /// Processors that the files have records of, none of which is `processor`; empty when there are no such files.
@@ -42,8 +52,8 @@ private:
   std::vector<std::string> strangers;
 };
 
-/// The target's answers, where kernels follow their records.
-class TunedTarget : public KernelChooser {
+/// The target's answers, where kernels, and exchanges beside them, follow their records.
+class TunedTarget : public KernelChooser, public OverlapChooser {
 public:
   TunedTarget(std::shared_ptr<const KernelTarget> own, Tuning tuning)
       : own(std::move(own)), tuning(std::move(tuning)) {}
@@ -57,6 +67,10 @@ public:
   }
   double operationsOfNanosecond(mlir::func::FuncOp specification) const override {
     return own->operationsOfNanosecond(specification);
+  }
+  std::optional<OverlapWay> pick(const OverlapOffer &offer) const override {
+    const TuningRecord *record = tuning.find(offer, own->scope());
+    return record ? wayOf(record->picks, offer) : std::nullopt;
   }
 
 private:

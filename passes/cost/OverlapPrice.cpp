@@ -12,7 +12,7 @@ constexpr double kWeightBytesOfNanosecond = 192;
 double apartOf(const OverlapCase &o) { return o.product + o.exchange + o.latency; }
 
 /// In so many pieces.
-double togetherIn(const OverlapCase &o, int64_t pieces) {
+double timeIn(const OverlapCase &o, int64_t pieces) {
   double others = o.product * double(o.ranks - 1) / double(o.ranks), count = double(pieces);
   double time = 0, runs = 0;
   if (o.kind == ExchangeKind::AllGather) {
@@ -36,12 +36,16 @@ OverlapPrice priceOf(const OverlapCase &o) {
   if (o.pieces < 2)
     return {apart, apart, 0};
   if (o.isMemory)
-    return {apart, togetherIn(o, o.pieces), 0};
-  OverlapPrice best = {apart, togetherIn(o, 2), 2};
+    return {apart, timeIn(o, o.pieces), 0};
+  OverlapPrice best = {apart, timeIn(o, 2), 2};
   for (int64_t pieces = 3; pieces <= o.pieces; ++pieces)
-    if (double together = togetherIn(o, pieces); together < best.together)
+    if (double together = timeIn(o, pieces); together < best.together)
       best = {apart, together, pieces};
   return best;
+}
+
+double togetherIn(const OverlapCase &o, int64_t pieces) {
+  return o.pieces < 2 ? apartOf(o) : timeIn(o, std::min(o.pieces, pieces));
 }
 
 } // namespace weft

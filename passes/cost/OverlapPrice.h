@@ -39,6 +39,8 @@ struct OverlapPrice {
 };
 
 OverlapPrice priceOf(const OverlapCase &overlap);
+/// What it costs together in at most so many pieces, which is what it costs apart where it is not cut.
+double togetherIn(const OverlapCase &overlap, int64_t pieces);
 
 } // namespace weft
 

@@ -2,13 +2,15 @@
 //
 // Names of memory that stand between the two move in front of both. Where it is a choice, the price of both decides (passes/cost/OverlapPrice.h), at
 // the sizes that are given or 128; they stay on the exchange, and the best number of pieces on the overlap. Their ratio is nearly that of any number of rows, and few rows are not cut at run time. What neighbours of a ring send each
-// other travels beside launches that have nothing to do with it (Beside.h).
+// other travels beside launches that have nothing to do with it (Beside.h). The price is an estimate: where a record of what was measured says otherwise it is followed, and what may be picked
+// stays on the exchange, too (passes/cost/OverlapOffer.h).
 //===------------------------------------------------------------------------------------------===//
 
 #include "passes/cost/KernelWork.h"
 #include "passes/cost/Link.h"
 #include "passes/cost/OverlapPrice.h"
 #include "passes/plan/Beside.h"
+#include "passes/plan/OverlapKey.h"
 #include "passes/plan/Passes.h"
 #include "weft/artifact.h"
 #include <cmath>
@@ -155,8 +157,8 @@ OverlapCase caseOf(plan::ExchangeOp exchange, const Links &links, const Sizes &s
   return overlap;
 }
 
-OverlapPrice priceOf(plan::ExchangeOp exchange, ArrayRef<plan::LaunchOp> launches,
-                     const Links &links, const Sizes &sizes, const KernelTimes &times) {
+OverlapCase caseOf(plan::ExchangeOp exchange, ArrayRef<plan::LaunchOp> launches, const Links &links,
+                   const Sizes &sizes, const KernelTimes &times) {
   OverlapCase overlap = caseOf(exchange, links, sizes);
   for (plan::LaunchOp launch : launches) {
     overlap.pieces = piecesOf(overlap, int64_t(sizes.of((*launch.getRows())[0])));
@@ -165,7 +167,17 @@ OverlapPrice priceOf(plan::ExchangeOp exchange, ArrayRef<plan::LaunchOp> launche
       if (auto weight = input.getDefiningOp<plan::WeightOp>())
         overlap.weights += sizes.of(bytesOf(cast<SymTensorType>(weight.getTensor())));
   }
-  return priceOf(overlap);
+  return overlap;
+}
+
+/// The estimate first, its neighbours, and powers of two.
+SmallVector<int64_t> candidatesFor(int64_t estimate) {
+  SmallVector<int64_t> candidates = {estimate};
+  for (int64_t pieces = 2; pieces <= WEFT_MOST_PIECES; ++pieces)
+    if (pieces != estimate &&
+        (llvm::isPowerOf2_64(uint64_t(pieces)) || std::abs(pieces - estimate) == 1))
+      candidates.push_back(pieces);
+  return candidates;
 }
 
 /// Whole, so no launch runs twice.
@@ -181,8 +193,9 @@ OverlapPrice priceOf(const Beside &beside, const Links &links, const Sizes &size
 struct OverlapExchangesPass : impl::OverlapExchangesBase<OverlapExchangesPass> {
   using impl::OverlapExchangesBase<OverlapExchangesPass>::OverlapExchangesBase;
   OverlapExchangesPass(const OverlapExchangesOptions &options,
-                       std::shared_ptr<const KernelChooser> chooser)
-      : OverlapExchangesBase(options), chooser(std::move(chooser)) {}
+                       std::shared_ptr<const KernelChooser> chooser,
+                       std::shared_ptr<const OverlapChooser> records)
+      : OverlapExchangesBase(options), chooser(std::move(chooser)), records(std::move(records)) {}
 
   void runOnOperation() override {
     if (!meshOf(getOperation()))
@@ -205,32 +218,55 @@ struct OverlapExchangesPass : impl::OverlapExchangesBase<OverlapExchangesPass> {
           gathers ? readersBehind(exchange) : writerBefore(exchange);
       if (launches.empty())
         continue;
-      OverlapPrice price = priceOf(exchange, launches, speeds, at, times);
-      if (isChosen(exchange, price))
+      OverlapCase given = caseOf(exchange, launches, speeds, at, times);
+      OverlapPrice price = priceOf(given);
+      // Without a best number there are as many as there can be.
+      int64_t estimate = price.pieces ? price.pieces : WEFT_MOST_PIECES;
+      OverlapWay way = choose(exchange, launches, speeds, price, candidatesFor(estimate));
+      if (way.isTogether && way.pieces != estimate)
+        price = {price.apart, togetherIn(given, way.pieces), way.pieces};
+      writePrice(exchange, price);
+      if (way.isTogether)
         overlap(exchange, launches, gathers, price.pieces);
     }
     SmallVector<Beside> travelling = exchangesBeside(getOperation());
-    for (const Beside &beside : llvm::reverse(travelling))
-      if (isChosen(beside.exchange, priceOf(beside, speeds, at, times)))
+    for (const Beside &beside : llvm::reverse(travelling)) {
+      OverlapPrice price = priceOf(beside, speeds, at, times);
+      writePrice(beside.exchange, price);
+      if (choose(beside.exchange, beside.launches, speeds, price, {}).isTogether)
         goOnBeside(beside);
+    }
   }
 
 private:
-  /// Writes down what it costs.
-  bool isChosen(plan::ExchangeOp exchange, OverlapPrice price) {
+  /// `pieces`: that may be picked, the estimate first.
+  OverlapWay choose(plan::ExchangeOp exchange, ArrayRef<plan::LaunchOp> launches,
+                    const Links &speeds, OverlapPrice price, SmallVector<int64_t> pieces) {
+    Link link = speeds.of(exchange.collective().getGroup());
+    OverlapOffer offer{overlapKey(exchange, launches, link),
+                       {!byPrice || price.pays(), pieces.empty() ? 0 : pieces.front()},
+                       /*mayBeApart=*/byPrice,
+                       std::move(pieces)};
+    writeOffer(offer, exchange);
+    std::optional<OverlapWay> picked = records ? records->pick(offer) : std::nullopt;
+    return picked.value_or(offer.estimate);
+  }
+
+  void writePrice(plan::ExchangeOp exchange, OverlapPrice price) {
     int64_t both[] = {std::llround(price.apart), std::llround(price.together)};
     exchange->setAttr(plan::kPricesAttr, Builder(&getContext()).getI64ArrayAttr(both));
-    return !byPrice || price.pays();
   }
 
   std::shared_ptr<const KernelChooser> chooser;
+  std::shared_ptr<const OverlapChooser> records;
 };
 
 } // namespace
 
 std::unique_ptr<Pass> createOverlapExchanges(const OverlapExchangesOptions &options,
-                                             std::shared_ptr<const KernelChooser> chooser) {
-  return std::make_unique<OverlapExchangesPass>(options, std::move(chooser));
+                                             std::shared_ptr<const KernelChooser> chooser,
+                                             std::shared_ptr<const OverlapChooser> records) {
+  return std::make_unique<OverlapExchangesPass>(options, std::move(chooser), std::move(records));
 }
 
 } // namespace weft

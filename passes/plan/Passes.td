@@ -30,7 +30,8 @@ def OverlapExchanges : Pass<"plan-overlap-exchanges", "::weft::plan::FuncOp"> {
     An `all_gather` and the products that read its rows, or a product and the sum over ranks that sends its rows, become one step: a rank
     computes what needs nobody first, and pieces travel meanwhile. Both forms give the same bits. `by-price` leaves apart what is not cheaper together over
     `links`; without one ranks have the memory of a machine, which their processors copy, so nothing is. A kernel takes as long as its target says of what it multiplies with. `plan.prices` are the nanoseconds of both at `sizes`,
-    others being 128: apart, and together in the best number of pieces, which the step says (`plan.overlap pieces 2`).
+    others being 128: apart, and together in the best number of pieces, which the step says (`plan.overlap pieces 2`). `plan.offer` is what a record of
+    `weft tune` may pick instead: the other way, and other numbers of pieces, under the key that such records have.
 
     ```mlir
     plan.exchange %x -> %1 { … all_gather … }          plan.overlap {

@@ -330,3 +330,41 @@ TEST_CASE("records are followed where they fit, and the same records give the sa
   CHECK(*why.kernels[0].chosen.record == foreign);
   CHECK(why.kernels[0].chosen.kernel == key);
 }
+
+TEST_CASE("records of exchanges are followed where they fit") {
+  const OverlapOffer offer{"0123456789abcdef", {false, 6}, /*mayBeApart=*/true, {6, 2, 4, 8}};
+  auto found = [&](const std::vector<TuningRecord> &records, const OverlapOffer &of) {
+    RecordFile file(records);
+    llvm::Expected<Tuning> tuning = Tuning::read({file.path}, "");
+    REQUIRE(bool(tuning));
+    const TuningRecord *record = tuning->find(of, "x86:v3");
+    return record ? record->picks.schedule + " " + printPicks(record->picks.values) : "estimate";
+  };
+  auto of = [&](const Picks &picks, int64_t gain) {
+    TuningRecord record = recordOf("x86:v3", offer.key, picks, gain);
+    CHECK(llvm::cantFail(parseRecords(record.text(), "text"))[0] == record);
+    return record;
+  };
+  TuningRecord four = of({"together", {{"pieces", 4}}}, 30), whole = of({"together", {}}, 20),
+               apart = of({"apart", {}}, 40);
+  CHECK(found({four, whole}, offer) == "together pieces=4");
+  CHECK(found({whole}, offer) == "together ");
+  CHECK(found({four, apart}, offer) == "estimate"); // the best one picks it
+  CHECK(*wayOf(whole.picks, offer) == OverlapWay{true, 6});
+
+  // What is not offered is as if it were not there.
+  for (const Picks &picks : {Picks{"together", {{"pieces", 5}}}, Picks{"together", {{"rows", 4}}},
+                             Picks{"apart", {{"pieces", 4}}}, Picks{"contraction", {}}}) {
+    CHECK_FALSE(wayOf(picks, offer));
+    CHECK(found({of(picks, 50), four}, offer) == "together pieces=4");
+  }
+  OverlapOffer other = offer;
+  other.key = "fedcba9876543210";
+  CHECK(found({four}, other) == "estimate");
+  // Always together: only the number is chosen. Around a ring there is none.
+  const OverlapOffer always{offer.key, {true, 4}, /*mayBeApart=*/false, {4, 2, 8}},
+      ring{offer.key, {false, 0}, /*mayBeApart=*/true, {}};
+  CHECK(found({apart, four}, always) == "estimate");
+  CHECK(found({apart, of({"together", {{"pieces", 8}}}, 10)}, always) == "together pieces=8");
+  CHECK(found({four, whole}, ring) == "together ");
+}

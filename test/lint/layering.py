@@ -76,7 +76,7 @@ ALLOWED = {
     ONNX: [READERS, "compiler/import/onnx/file", "compiler/import/onnx/graph", "compiler/import/onnx/operators",
            "compiler/import/text", COMPILER] + DIALECT,
     "compiler/machine": [READERS],
-    "compiler/tuning": [READERS, "targets/common", RUNTIME],
+    "compiler/tuning": [READERS, "passes/cost", "targets/common", RUNTIME],
     "compiler/plan": [MODEL, "dialects/plan", "passes/cost", "passes/plan", "targets/common", RUNTIME] + DIALECT,
     "compiler/host": ["compiler/plan", "dialects/plan", "passes/cost", RUNTIME] + DIALECT,
     "compiler/artifact": [MODEL, "dialects/plan", "compiler/plan", "compiler/host", "targets/common", RUNTIME] + DIALECT,

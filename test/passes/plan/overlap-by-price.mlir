@@ -7,17 +7,17 @@
 
 // 512 rows are 680 us of a product, which hide the 86 us that half of them are on the link. Of a link that takes 100 times as long as the product there is
 // too little to hide, and in memory there is nothing: processors copy. 16 rows are not cut. A short exchange travels in two pieces, one longer
-// than the product in as many as there can be.
+// than the product in as many as there can be. What else there is to choose stands beside the prices, under a key that does not know sizes.
 // CHECK-LABEL: plan.func @gathered
 // CHECK:         plan.overlap pieces 2 {
-// CHECK-NEXT:      plan.exchange {{.*}}plan.prices = [765536, 680000]
+// CHECK-NEXT:      plan.exchange {{.*}}plan.offer = {estimate = 2 : i64, key = "{{[0-9a-f]+}}", pieces = array<i64: 2, 3, 4, 8>, together}, plan.prices = [765536, 680000]
 // LONG:          plan.overlap pieces 8 {
 // SLOW-NOT:      plan.overlap
 // SLOW:            plan.prices =
 // MEMORY-NOT:    plan.overlap
 // MEMORY:          plan.prices =
 // FEW-NOT:       plan.overlap
-// FEW:             plan.prices =
+// FEW:             plan.offer = {estimate = 8 : i64, key = "{{[0-9a-f]+}}", pieces = array<i64: 8, 2, 4, 7>}, plan.prices =
 // WRONG:         error: link 'fast' is no bandwidth with a latency, such as 2GB/s,20us or dp=2GB/s,20us
 plan.kernel @product target "x86:v3" schedule "contraction" flops [s0] moves [8*s0] work [170000*s0] {
   func.func @kernel(%a: !weft.tensor<[s0, 64], f32>, %w: !weft.tensor<[64, 16], f32>) -> !weft.tensor<[s0, 16], f32> attributes {weft.symbols = #weft.symbols<s0>} {

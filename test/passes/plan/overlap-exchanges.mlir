@@ -104,7 +104,7 @@ plan.func @between(%x: !weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) -
 // CHECK-LABEL: plan.func @ring
 // CHECK:         plan.launch @product({{.*}}) -> (%[[OWN:.*]]) [n]
 // CHECK-NEXT:    %[[GOT:.*]] = plan.memory host [256*n]
-// CHECK-NEXT:    plan.exchange %[[OWN]] -> %[[GOT]] beside attributes {plan.prices =
+// CHECK-NEXT:    plan.exchange %[[OWN]] -> %[[GOT]] beside attributes {{[{].*}}plan.prices =
 // CHECK:         plan.launch @product(%[[OWN]], %{{.*}}) -> (%[[FIRST:.*]]) [n]
 // CHECK:         plan.launch @product(%{{.*}}, %{{.*}}) -> (%{{.*}}) [n]
 // CHECK-NEXT:    plan.await %[[OWN]] -> %[[GOT]]

@@ -259,8 +259,8 @@ private:
       char share[32];
       snprintf(share, sizeof share, "%.1f %%", 100 * kernel.share);
       for (const ChoiceRow &row : rowsOf(kernel))
-        table.rows.push_back({share, kernel.name, row.choice, kernel.estimates.at(row.choice),
-                              row.picked, row.gain, row.rejected});
+        table.rows.push_back({kernel.isExchange ? "" : share, kernel.name, row.choice,
+                              kernel.estimates.at(row.choice), row.picked, row.gain, row.rejected});
     }
     if (!table.rows.empty() && console.verbosity() >= 0)
       console.result(table.text());
@@ -311,6 +311,8 @@ private:
     json.end().array("kernels");
     for (const TunedKernel &kernel : search.kernels()) {
       json.object().field("name", kernel.name).field("kernel", kernel.key);
+      if (kernel.isExchange)
+        json.field("exchange", true);
       json.field("share", kernel.share)
           .field("untried", kernel.untried)
           .list("nodes", kernel.nodes);

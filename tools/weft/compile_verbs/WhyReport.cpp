@@ -97,15 +97,25 @@ private:
     }
   }
 
+  /// What an exchange takes with the products as it is and otherwise, and why it is so.
+  static std::string textOf(const ExplainedExchange &each) {
+    std::string together = timeText(each.together) + " together",
+                apart = timeText(each.apart) + " apart";
+    std::string text =
+        each.kind + " and products: " +
+        (each.isTogether ? together + ", not " + apart : apart + ", not " + together);
+    if (!each.chosen.picks.schedule.empty())
+      text += ": " + tunedBy(*each.chosen.record);
+    for (const std::string &choice : choiceTexts(each.chosen))
+      text += "\n" + choice;
+    return text;
+  }
+
   /// Alike ones share a line.
   void reportExchanges() {
     std::vector<std::pair<std::string, std::vector<std::string>>> lines; ///< prices, nodes
     for (const ExplainedExchange &each : explained.exchanges) {
-      std::string together = timeText(each.together) + " together",
-                  apart = timeText(each.apart) + " apart";
-      std::string text =
-          each.kind + " and products: " +
-          (each.isTogether ? together + ", not " + apart : apart + ", not " + together);
+      std::string text = textOf(each);
       auto same = std::find_if(lines.begin(), lines.end(),
                                [&](const auto &line) { return line.first == text; });
       if (same == lines.end())
@@ -151,31 +161,43 @@ private:
     reportChoices(kernel);
   }
 
-  /// What was taken first, then what else could be.
-  void reportChoices(const ExplainedKernel &kernel) {
-    const ExplainedChoices &chosen = kernel.chosen;
-    auto report = [&](const std::string &name, const std::string &taken,
-                      const std::string &estimate, const std::string &others) {
-      if (!others.empty())
-        line("  " + name + " " + taken + ", not " + others + ": " +
-             (taken == estimate ? "estimated" : tunedBy(*chosen.record)));
-    };
+  /// What was taken first, then what else could be; nothing where that is all.
+  static std::string choiceText(const std::string &name, const std::string &taken,
+                                const std::vector<std::string> &candidates,
+                                const std::string &estimate, const ExplainedChoices &chosen) {
     std::string others;
-    auto add = [&](const std::string &other, const std::string &taken) {
+    for (const std::string &other : candidates)
       if (other != taken)
         others += (others.empty() ? "" : ", ") + other;
-    };
-    for (const std::string &schedule : chosen.schedules)
-      add(schedule, kernel.schedule);
-    report("schedule", kernel.schedule, chosen.schedules.front(), others);
+    return others.empty() ? ""
+                          : "  " + name + " " + taken + ", not " + others + ": " +
+                                (taken == estimate ? "estimated" : tunedBy(*chosen.record));
+  }
+
+  static std::vector<std::string> choiceTexts(const ExplainedChoices &chosen) {
+    std::vector<std::string> texts;
     for (const Choice &choice : chosen.choices) {
       auto pick = chosen.picks.values.find(choice.name);
       int64_t taken = pick == chosen.picks.values.end() ? choice.estimate : pick->second;
-      others.clear();
+      std::vector<std::string> candidates;
       for (int64_t candidate : choice.candidates)
-        add(std::to_string(candidate), std::to_string(taken));
-      report(choice.name, std::to_string(taken), std::to_string(choice.estimate), others);
+        candidates.push_back(std::to_string(candidate));
+      std::string text = choiceText(choice.name, std::to_string(taken), candidates,
+                                    std::to_string(choice.estimate), chosen);
+      if (!text.empty())
+        texts.push_back(std::move(text));
     }
+    return texts;
+  }
+
+  void reportChoices(const ExplainedKernel &kernel) {
+    const ExplainedChoices &chosen = kernel.chosen;
+    std::string schedule =
+        choiceText("schedule", kernel.schedule, chosen.schedules, chosen.schedules.front(), chosen);
+    if (!schedule.empty())
+      line(schedule);
+    for (const std::string &text : choiceTexts(chosen))
+      line(text);
   }
 
   static std::string tunedBy(const TuningRecord &record) {
@@ -243,14 +265,17 @@ private:
 
   void writeExchanges(JsonWriter &json) const {
     json.array("exchanges");
-    for (const ExplainedExchange &each : explained.exchanges)
+    for (const ExplainedExchange &each : explained.exchanges) {
       json.object()
           .field("kind", each.kind)
           .field("node", each.node)
           .field("apart_nanoseconds", each.apart)
           .field("together_nanoseconds", each.together)
           .field("together", each.isTogether)
-          .end();
+          .field("pieces", each.pieces);
+      writeChoices(json, each.chosen);
+      json.end();
+    }
     json.end();
   }
 

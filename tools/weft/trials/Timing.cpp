@@ -189,4 +189,20 @@ Gain gainOf(const std::vector<double> &base, const std::vector<double> &other) {
   return {100 * (1 - medianOf(other) / all), 100 * noise};
 }
 
+Gain gainOfCalls(const std::vector<double> &base, const std::vector<double> &other) {
+  Gain gain = gainOf(base, other);
+  double fast[2] = {};
+  for (int i : {0, 1}) {
+    std::vector<double> sorted = i ? other : base;
+    std::sort(sorted.begin(), sorted.end());
+    fast[i] = sorted[sorted.size() / 4];
+    double middle = sorted[sorted.size() * 3 / 4] - fast[i];
+    if (double median = sorted[sorted.size() / 2]; median > 0)
+      gain.noise = std::max(gain.noise, 100 * middle / 2 / median);
+  }
+  if (fast[0] > 0)
+    gain.percent = std::min(gain.percent, 100 * (1 - fast[1] / fast[0]));
+  return gain;
+}
+
 } // namespace weft::cli

@@ -96,6 +96,10 @@ struct Gain {
   double percent, noise;
 };
 Gain gainOf(const std::vector<double> &base, const std::vector<double> &other);
+/// The same of whole calls, in which all ranks and what disturbs one of them have a part: what both
+/// the median and the fastest quarter gain, and as noise also half of what the middle half of
+/// either's samples is apart.
+Gain gainOfCalls(const std::vector<double> &base, const std::vector<double> &other);
 
 double medianOf(std::vector<double> samples);
 

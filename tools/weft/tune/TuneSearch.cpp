@@ -22,6 +22,21 @@ constexpr double kOutputTolerance =
 constexpr double kHalfTolerance =
     0.1; ///< the same where that changes a rounding to 16 bits, which layers multiply
 
+/// Of the kernel or exchange that records know by the key; null: there is none of it with these picks.
+const ExplainedChoices *choicesIn(const Explanation &explained, const std::string &key) {
+  for (const ExplainedKernel &call : explained.kernels)
+    if (call.chosen.kernel == key)
+      return &call.chosen;
+  for (const ExplainedExchange &exchange : explained.exchanges)
+    if (exchange.chosen.kernel == key)
+      return &exchange.chosen;
+  return nullptr;
+}
+
+bool hasChoices(const ExplainedChoices &chosen) {
+  return !chosen.choices.empty() || chosen.schedules.size() > 1;
+}
+
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -59,7 +74,7 @@ Result<Done> TuneSearch::run() {
   std::set<std::string> active;
   for (const TunedKernel &kernel : all)
     active.insert(kernel.key);
-  if (!active.empty() && !hasTimeFor(2))
+  if (!active.empty() && !hasTimeFor(1 + closingRounds()))
     return Failure{ExitWrongUsage,
                    "a budget of " + formatted("%.0f s", request.budget) +
                        " is too small: to compile and measure once takes " +
@@ -96,9 +111,14 @@ Result<Done> TuneSearch::prepare() {
   if (Result<Done> done = rankKernels(); !done)
     return done;
   roundSeconds = elapsed() + togetherSeconds(2 * estimated->turnSeconds());
-  console.say("  " + std::to_string(rows.size()) + " kernels, " + std::to_string(all.size()) +
-              " of them with choices; a call takes " +
-              printSeconds(medianOf(estimated->samples(0).whole)) +
+  auto exchanges = std::count_if(all.begin(), all.end(),
+                                 [](const TunedKernel &each) { return each.isExchange; });
+  console.say("  " + std::to_string(rows.size()) + " kernels, " +
+              std::to_string(ptrdiff_t(all.size()) - exchanges) + " of them with choices" +
+              (exchanges ? ", and " + std::to_string(exchanges) +
+                               (exchanges == 1 ? " exchange" : " exchanges")
+                         : "") +
+              "; a call takes " + printSeconds(medianOf(estimated->samples(0).whole)) +
               (trials.knowsKernels() ? "" : ", score " + printScore(estimated->costs(0)[0])) +
               (sizeTexts[0] == "-" ? "" : " at " + sizeTexts[0]));
   return Done{};
@@ -158,7 +178,7 @@ Result<Done> TuneSearch::rankKernels() {
       share +=
           medianOf(samples.kernels[kernel]) / medianOf(samples.whole) / double(setup.sizes.size());
     }
-    if (share < kLeastShare || (call.chosen.choices.empty() && call.chosen.schedules.size() < 2))
+    if (share < kLeastShare || !hasChoices(call.chosen))
       continue;
     TunedKernel &tuned = all.emplace_back();
     tuned.key = call.chosen.kernel;
@@ -169,7 +189,33 @@ Result<Done> TuneSearch::rankKernels() {
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const TunedKernel &a, const TunedKernel &b) { return a.share > b.share; });
+  addExchanges(*explained);
   return Done{};
+}
+
+/// Behind all kernels; equal ones once.
+void TuneSearch::addExchanges(const Explanation &explained) {
+  for (const ExplainedExchange &each : explained.exchanges) {
+    if (!hasChoices(each.chosen))
+      continue;
+    auto known = std::find_if(all.begin(), all.end(), [&](const TunedKernel &kernel) {
+      return kernel.key == each.chosen.kernel;
+    });
+    if (known == all.end()) {
+      known = all.emplace(all.end());
+      known->key = each.chosen.kernel;
+      known->name = each.kind;
+      known->schedule = each.chosen.schedules.front();
+      known->isExchange = true;
+    }
+    known->nodes.push_back(each.node);
+  }
+}
+
+bool TuneSearch::isExchange(const std::string &key) const {
+  return std::any_of(all.begin(), all.end(), [&](const TunedKernel &kernel) {
+    return kernel.key == key && kernel.isExchange;
+  });
 }
 
 //===-- Compiling with picks ------------------------------------------------------------------===//
@@ -217,10 +263,10 @@ Result<Explanation> TuneSearch::explainWith(const PickMap &picks) {
   return *explained;
 }
 
-TuneSearch::PickMap TuneSearch::currentPicks() const {
+TuneSearch::PickMap TuneSearch::currentPicks(bool withExchanges) const {
   PickMap picks;
   for (const TunedKernel &kernel : all)
-    if (!kernel.picks.empty())
+    if (!kernel.picks.empty() && (withExchanges || !kernel.isExchange))
       picks[kernel.key] = kernel.picks;
   return picks;
 }
@@ -268,14 +314,11 @@ Result<Done> TuneSearch::improve(std::set<std::string> &active) {
     seen[kernel.key] = kernel.trials.size();
     if (!active.count(kernel.key))
       continue;
-    for (const ExplainedKernel &call : explained->kernels)
-      if (call.chosen.kernel == kernel.key) {
-        lists[kernel.key] = alternativesOf(kernel, call.chosen);
-        break;
-      }
+    if (const ExplainedChoices *choices = choicesIn(*explained, kernel.key))
+      lists[kernel.key] = alternativesOf(kernel, *choices);
     most = std::max(most, lists[kernel.key].size());
   }
-  if (most > 0 && !current.empty() && hasTimeFor(3)) {
+  if (most > 0 && !current.empty() && hasTimeFor(2 + closingRounds())) {
     Result<Compiled> compiled = compileWith(current);
     if (!compiled)
       return compiled.failure();
@@ -296,18 +339,37 @@ Result<Done> TuneSearch::improve(std::set<std::string> &active) {
   return Done{};
 }
 
-/// All at once where a trial says what each kernel takes.
+/// All kernels at once where a trial says what each takes.
 std::vector<TuneSearch::Changes> TuneSearch::roundsOf(const Changes &changed) const {
-  if (trials.knowsKernels())
-    return {changed};
+  Changes together;
   std::vector<Changes> rounds;
   for (const auto &change : changed)
-    rounds.push_back({change});
+    if (trials.knowsKernels() && !isExchange(change.first))
+      together.insert(change);
+    else
+      rounds.push_back({change});
+  if (!together.empty())
+    rounds.insert(rounds.begin(), together);
   return rounds;
 }
 
+/// "3 kernels", "1 exchange"
+std::string TuneSearch::countText(const Changes &changed) const {
+  std::string count = std::to_string(changed.size());
+  if (changed.size() == 1)
+    return count + (isExchange(changed.begin()->first) ? " exchange" : " kernel");
+  return count + " kernels";
+}
+
+int TuneSearch::closingRounds() const {
+  return std::any_of(all.begin(), all.end(),
+                     [](const TunedKernel &each) { return each.isExchange; })
+             ? 2
+             : 1;
+}
+
 Result<Done> TuneSearch::tryInTime(const Changes &changed) {
-  budgetEnded |= !hasTimeFor(2);
+  budgetEnded |= !hasTimeFor(1 + closingRounds());
   if (!budgetEnded)
     return tryRound(changed);
   for (TunedKernel &kernel : all)
@@ -336,8 +398,8 @@ Result<Done> TuneSearch::tryRound(const Changes &changed) {
 
 Result<Done> TuneSearch::tryHalves(const Changes &changed, const std::string &failed) {
   bool isOne = changed.size() == 1;
-  console.say("  round " + std::to_string(++rounds) + ": " + std::to_string(changed.size()) +
-              (isOne ? " kernel" : " kernels") + " otherwise, failed: " + failed);
+  console.say("  round " + std::to_string(++rounds) + ": " + countText(changed) +
+              " otherwise, failed: " + failed);
   for (TunedKernel &kernel : all)
     if (auto alternative = changed.find(kernel.key); isOne && alternative != changed.end()) {
       const auto &[choice, pick, picks] = alternative->second;
@@ -361,7 +423,7 @@ void TuneSearch::record(const Changes &changed, const Candidate &base, const Can
     if (alternative == changed.end())
       continue;
     const auto &[choice, pick, itsPicks] = alternative->second;
-    Judgement judgement = judge(base, other, rows[kernel.key]);
+    Judgement judgement = judge(base, other, kernel);
     faster += judgement.isFaster;
     kernel.trials.push_back({choice, pick, itsPicks,
                              !difference.empty()  ? TuneTrial::Wrong
@@ -372,8 +434,7 @@ void TuneSearch::record(const Changes &changed, const Candidate &base, const Can
   }
   if (!difference.empty())
     wrong.push_back(difference + " with " + what);
-  console.say("  round " + std::to_string(++rounds) + ": " + std::to_string(changed.size()) +
-              (changed.size() == 1 ? " kernel" : " kernels") + " otherwise, " +
+  console.say("  round " + std::to_string(++rounds) + ": " + countText(changed) + " otherwise, " +
               (difference.empty() ? std::to_string(faster) + " faster" : "wrong") + "  " +
               formatted("%.1f s", elapsed()) + " of " + formatted("%.0f s", request.budget));
 }
@@ -397,18 +458,18 @@ void TuneSearch::settle(std::set<std::string> &active, const std::map<std::strin
 }
 
 TuneSearch::Judgement TuneSearch::judge(const Candidate &base, const Candidate &other,
-                                        size_t kernel) const {
+                                        const TunedKernel &kernel) const {
   double logarithm = 0, noise = 0;
   int counted = 0;
   bool losesNowhere = true;
   for (size_t size = 0; size < setup.sizes.size(); ++size) {
     auto costs = [&](const Candidate &of) {
-      return trials.knowsKernels() ? of.samples(size).kernels[kernel] : of.costs(size);
+      return costsCalls(kernel) ? of.costs(size) : of.samples(size).kernels[rows.at(kernel.key)];
     };
     std::vector<double> before = costs(base);
     if (!(medianOf(before) > 0))
       continue; // not called at this size
-    Gain gain = gainOf(before, costs(other));
+    Gain gain = (kernel.isExchange ? gainOfCalls : gainOf)(before, costs(other));
     logarithm += std::log(std::max(1e-9, 1 - gain.percent / 100));
     noise = std::max(noise, gain.noise);
     losesNowhere &= gain.percent >= -trials.leastGain();
@@ -438,66 +499,6 @@ std::string TuneSearch::differenceOf(const Candidate &other) const {
     }
   }
   return "";
-}
-
-//===-- All picks together --------------------------------------------------------------------===//
-
-Result<Done> TuneSearch::confirm() {
-  best.reset();
-  for (bool dropped = true; dropped;) {
-    PickMap picks = currentPicks();
-    if (picks.empty())
-      return Done{};
-    Result<Compiled> compiled = compileWith(picks);
-    if (!compiled)
-      return compiled.failure();
-    Candidate &tuned = **compiled;
-    Result<Tried> tried = trials.timeTogether(*estimated, tuned);
-    if (!tried)
-      return tried.failure();
-    std::string difference = tried->failed.empty() ? differenceOf(tuned) : "";
-    if (!difference.empty())
-      wrong.push_back(difference + " with all picks together");
-    if (!tried->failed.empty())
-      console.say("  all picks together failed: " + tried->failed);
-    if (!tried->failed.empty() || !difference.empty()) {
-      for (TunedKernel &kernel : all) {
-        kernel.dropped |= !kernel.picks.empty();
-        kernel.picks = {};
-      }
-      return Done{};
-    }
-    dropped = dropWhatDoesNotHold(tuned) && hasTimeFor(1);
-  }
-  return Done{};
-}
-
-bool TuneSearch::dropWhatDoesNotHold(const Candidate &tuned) {
-  bool dropped = false;
-  double logarithm = 0;
-  bool isSlower = false;
-  wholes.clear();
-  for (size_t size = 0; size < setup.sizes.size(); ++size) {
-    double before = medianOf(estimated->costs(size)), after = medianOf(tuned.costs(size));
-    wholes.push_back({before, after});
-    logarithm += std::log(after / before);
-    isSlower |= after > before * (1 + trials.leastGain() / 100);
-  }
-  isSlower |= logarithm > 0;
-  for (TunedKernel &kernel : all) {
-    if (kernel.picks.empty())
-      continue;
-    Judgement judgement = judge(*estimated, tuned, rows[kernel.key]);
-    if (trials.knowsKernels())
-      kernel.gain = judgement.gain;
-    if (judgement.isFaster && !isSlower)
-      continue;
-    kernel.picks = {};
-    kernel.dropped = dropped = true;
-  }
-  if (currentPicks().empty())
-    wholes.clear();
-  return dropped;
 }
 
 } // namespace weft::cli

@@ -6,7 +6,8 @@
 //
 // Every trial compiles the whole model with one choice of each kernel changed at once, and times it side by side with what was best so far.
 // What is faster by more than the noise is kept, and the other choices of those kernels are tried from there. In the end all picks together
-// are compared with the estimates; what does not hold there is dropped.
+// are compared with the estimates; what does not hold there is dropped. How an exchange goes on beside kernels shows in calls only, so one is
+// changed at a time.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_TUNE_TUNESEARCH_H
 #define WEFT_TOOLS_WEFT_TUNE_TUNESEARCH_H
@@ -29,15 +30,17 @@ struct TuneTrial {
   double gain; ///< percent, over all sizes
 };
 
+/// Or an exchange beside kernels, whose cost is that of calls.
 struct TunedKernel {
   std::string key, name, schedule; ///< name and schedule as estimated
+  bool isExchange = false;
   std::vector<std::string> nodes;
-  double share = 0;                             ///< of the time, over all sizes
+  double share = 0;                             ///< of the time, over all sizes; of an exchange 0
   std::map<std::string, std::string> estimates; ///< by choice
   std::vector<TuneTrial> trials;
   unsigned untried = 0; ///< alternatives that the budget left
   Picks picks;          ///< what is best; empty: as estimated
-  /// Percent, over all sizes, in the closing comparison; where only calls are compared, of a call, in the kernel's own trials.
+  /// Percent, over all sizes, in the closing comparison; of an exchange, and where only calls are compared, of a call, in its own trials.
   double gain = 0;
   bool dropped =
       false; ///< what was faster alone was not when all picks were compared with the estimates
@@ -83,6 +86,7 @@ private:
   Result<Done> prepare();
   Result<Done> prepareSizes(const std::string &path);
   Result<Done> rankKernels();
+  void addExchanges(const Explanation &explained);
   /// The model, with records of these picks only.
   Result<std::string> compileFile(const PickMap &picks);
   Result<Compiled> compileWith(const PickMap &picks);
@@ -101,7 +105,17 @@ private:
   void record(const Changes &changed, const Candidate &base, const Candidate &other,
               const std::string &difference);
   void settle(std::set<std::string> &active, const std::map<std::string, size_t> &seen);
+  /// Whether only calls say what it costs.
+  bool costsCalls(const TunedKernel &kernel) const {
+    return kernel.isExchange || !trials.knowsKernels();
+  }
+  bool isExchange(const std::string &key) const;
+  std::string countText(const Changes &changed) const;
+  /// That have to be left for the end.
+  int closingRounds() const;
   Result<Done> confirm();
+  /// Compares what was picked of kernels with that and what was picked of exchanges, which is dropped when calls take no less time.
+  Result<Done> confirmExchanges();
   /// Drops picks that are not faster when all are compared with the estimates; whether there were any.
   bool dropWhatDoesNotHold(const Candidate &tuned);
   /// What differs from the outputs as estimated; empty when nothing does.
@@ -110,8 +124,8 @@ private:
     double gain;
     bool isFaster;
   };
-  Judgement judge(const Candidate &base, const Candidate &other, size_t kernel) const;
-  PickMap currentPicks() const;
+  Judgement judge(const Candidate &base, const Candidate &other, const TunedKernel &kernel) const;
+  PickMap currentPicks(bool withExchanges = true) const;
   bool hasTimeFor(int rounds) const;
   double elapsed() const;
 
