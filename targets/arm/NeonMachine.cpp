@@ -56,6 +56,7 @@ static VectorMachine::Traits traitsOf(bool isInOrder) {
                                /*clearsForNothing=*/false};
   traits.pairInstructions = 2;
   traits.loadsBetween = isInOrder;
+  traits.storesPairs = !isInOrder;
   // What counts and branches takes the place of a product where nothing overtakes: one in two hundred is left of it.
   traits.turnDepth = isInOrder ? 32 : 4;
   return traits;
@@ -95,6 +96,19 @@ Value NeonMachine::addByteMatrices(ImplicitLocOpBuilder &b, Value sum, Value row
                                    ByteSigns signs) const {
   return callArm(b, sum.getType(), llvm::Twine("neon.") + byteMatricesOf(signs) + ".v4i32.v16i8",
                  {sum, bytesOf(b, rows), bytesOf(b, columns)});
+}
+
+/// LLVM joins stores whose distance to what they are addressed by is below 1 KiB. It is not to know that there is one: an assembly without
+/// text gives the pointer.
+void NeonMachine::storePair(ImplicitLocOpBuilder &b, Value first, Value second,
+                            Value pointer) const {
+  auto opaque = b.create<LLVM::InlineAsmOp>(
+      TypeRange(pointer.getType()), pointer, "", "=r,0", /*has_side_effects=*/false,
+      /*is_align_stack=*/false, LLVM::AsmDialectAttr(), ArrayAttr());
+  Value here = opaque.getRes(), behind = b.create<LLVM::GEPOp>(here.getType(), first.getType(),
+                                                               here, ArrayRef<LLVM::GEPArg>{1});
+  b.create<LLVM::StoreOp>(first, here, 4);
+  b.create<LLVM::StoreOp>(second, behind, 4);
 }
 
 Value NeonMachine::addHalfProducts(ImplicitLocOpBuilder &b, Value sum, Value x, Value y) const {

@@ -23,6 +23,8 @@ public:
   bool multipliesByteMatrices(ByteSigns signs) const override;
   mlir::Value addByteMatrices(mlir::ImplicitLocOpBuilder &b, mlir::Value sum, mlir::Value rows,
                               mlir::Value columns, ByteSigns signs) const override;
+  void storePair(mlir::ImplicitLocOpBuilder &b, mlir::Value first, mlir::Value second,
+                 mlir::Value pointer) const override;
   bool addsHalfProducts() const override { return has.halves; }
   mlir::Value addHalfProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum, mlir::Value x,
                               mlir::Value y) const override;

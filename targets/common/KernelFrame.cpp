@@ -51,11 +51,15 @@ static SmallVector<IndexValue> placeOf(ElementEmitter &e, Value result,
   return place;
 }
 
-void KernelFrame::storeResults(ArrayRef<IndexValue> index) {
+SmallVector<Value> KernelFrame::pullResults(ArrayRef<IndexValue> index) {
   // What one result replaces another may still read.
   SmallVector<Value> data;
   for (Value result : returnOp()->getOperands())
     data.push_back(e.pull(writtenValue(result), index));
+  return data;
+}
+
+void KernelFrame::storePulled(ArrayRef<IndexValue> index, ArrayRef<Value> data) {
   for (auto [i, result] : llvm::enumerate(returnOp()->getOperands()))
     e.store(outputs[i], resultType(i), placeOf(e, result, index), data[i]);
 }

@@ -34,7 +34,10 @@ struct KernelFrame {
   mlir::Value add(mlir::Value a, mlir::Value c);
   mlir::Value sub(mlir::Value a, mlir::Value c);
   /// Elements of all results at one index. All are pulled before the first is stored.
-  void storeResults(llvm::ArrayRef<IndexValue> index);
+  void storeResults(llvm::ArrayRef<IndexValue> index) { storePulled(index, pullResults(index)); }
+  /// The two halves of this.
+  llvm::SmallVector<mlir::Value> pullResults(llvm::ArrayRef<IndexValue> index);
+  void storePulled(llvm::ArrayRef<IndexValue> index, llvm::ArrayRef<mlir::Value> data);
   /// The place of line `number` among the lines of these dimensions; the last of it is left open.
   llvm::SmallVector<IndexValue> lineIndex(llvm::ArrayRef<SymExpr> dims, mlir::Value number);
 };

@@ -17,10 +17,11 @@ using namespace mlir;
 
 namespace weft {
 
-void KernelContext::vectors(SymExpr size, function_ref<void(IndexValue)> body) {
+void KernelContext::vectors(SymExpr size, function_ref<void(IndexValue)> body, SymExpr from) {
   unsigned lanes = e.laneCount();
+  Value first = from ? e.uniform(from) : constantI64(b, 0);
   if (lanes == 1) {
-    loop(constantI64(b, 0), e.uniform(size), 1, [&](Value i) {
+    loop(first, e.uniform(size), 1, [&](Value i) {
       e.forget();
       body({i, 1});
       e.forget();
@@ -30,8 +31,8 @@ void KernelContext::vectors(SymExpr size, function_ref<void(IndexValue)> body) {
   // [vectors] There is no rest where the size says so.
   SymExpr whole = SymExpr::floordiv(size, lanes) * int64_t(lanes);
   Value end = e.uniform(size), wholeEnd = e.uniform(whole);
-  if (!whole.isConstant(0))
-    loop(constantI64(b, 0), wholeEnd, lanes, [&](Value i) {
+  if (from ? whole != from : !whole.isConstant(0))
+    loop(first, wholeEnd, lanes, [&](Value i) {
       e.forget();
       body({i, 1});
       e.forget();

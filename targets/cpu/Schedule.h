@@ -16,8 +16,9 @@ namespace weft {
 struct KernelContext : KernelFrame {
   const VectorMachine &machine;
   mlir::Value begin, end, scratch;
-  /// Walks [0, size) of the innermost dimension in vectors: whole ones first, then a masked rest. `index` is the innermost index.
-  void vectors(SymExpr size, llvm::function_ref<void(IndexValue index)> body);
+  /// Walks [from, size) of the innermost dimension in vectors: whole ones first, then a masked rest. `index` is the innermost index, `from` a
+  /// multiple of lanes, 0 when it is null.
+  void vectors(SymExpr size, llvm::function_ref<void(IndexValue index)> body, SymExpr from = {});
 };
 
 /// One way to compute kernels on a processor.

@@ -147,6 +147,18 @@ TEST_CASE(
 )");
 }
 
+TEST_CASE(
+    "convolution: one channel per group and filter, channels last, with a constant for each") {
+  for (int64_t channels : {8, 20, 33}) {
+    std::string count = std::to_string(channels), type = "!weft.tensor<[" + count + "], f32>";
+    agreesLast(channels, {{3, 1, 1, 1, 1}, {3, 2, 1, 1, 1}},
+               {sizes(1, 1, 1), sizes(2, 5, 9), sizes(1, 8, 31)},
+               "  %b = weft.constant " + filterText({channels}) + " -> " + type +
+                   "\n  %0 = weft.add %b, %y : (" + type + ", $y) -> $y\n" +
+                   "  %z = weft.activation silu %0 : ($y) -> $y\n");
+  }
+}
+
 TEST_CASE("convolution: channels last, sizes are known") {
   for (auto [height, width] : {std::pair(7, 8), {9, 14}, {8, 30}, {1, 3}}) {
     std::string type = "!weft.tensor<[m, " + std::to_string(height) + ", " + std::to_string(width) +

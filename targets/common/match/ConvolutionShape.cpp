@@ -85,6 +85,23 @@ Decline ConvolutionShape::unlessThreeByThree(bool ofBytes) const {
   return llvm::isa<BlockArgument>(op.getInput()) ? Decline{} : Decline{kImageIsComputed};
 }
 
+std::optional<ConvolutionShape::Bias> ConvolutionShape::bias() const {
+  Value result = op.getResult();
+  auto add = result.hasOneUse() ? dyn_cast<AddOp>(*result.user_begin()) : AddOp();
+  if (!add || !op.getChannelsLast() || add.getType() != result.getType())
+    return {};
+  auto added = dyn_cast<BlockArgument>(add.getLhs() == result ? add.getRhs() : add.getLhs());
+  auto spec = op->getParentOfType<func::FuncOp>();
+  if (!added || !spec.getArgAttr(added.getArgNumber(), kWeightAttr))
+    return {};
+  auto type = cast<SymTensorType>(added.getType());
+  bool isPerChannel = type.getRank() > 0 && type.getDim(type.getRank() - 1).isConstant(filters) &&
+                      type.getElements().isConstant(filters);
+  if (!isPerChannel || !type.getElementType().isF32())
+    return {};
+  return Bias{add.getResult(), added};
+}
+
 bool ConvolutionShape::walksPixelsInOrder() const {
   return walksInOrder(op, /*behind=*/0, isLine ? 1 : 2);
 }

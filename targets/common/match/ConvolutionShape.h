@@ -59,6 +59,12 @@ struct ConvolutionShape {
            : element().isBF16() ? WeightLayout::OfBF16
                                 : WeightLayout::OfF16;
   }
+  /// What is added to every result before anything else happens to it: a constant per channel, where channels are last.
+  struct Bias {
+    mlir::Value sum; ///< with it
+    mlir::BlockArgument added;
+  };
+  std::optional<Bias> bias() const;
   SymExpr pixels() const { return window[0].out * window[1].out; }
   /// Whether everything behind the convolution walks over rows and columns as one: operands have all pixels in a row, or one for all.
   bool walksPixelsInOrder() const;

@@ -59,6 +59,9 @@ void VectorMachine::prefetch(ImplicitLocOpBuilder &b, Value pointer, Cache cache
 
 // Who asks for what a machine has not was to ask first.
 
+void VectorMachine::storePair(ImplicitLocOpBuilder &, Value, Value, Value) const {
+  llvm_unreachable("storesPairs() says so");
+}
 Value VectorMachine::addHalfProducts(ImplicitLocOpBuilder &, Value, Value, Value) const {
   llvm_unreachable("addsHalfProducts() says so");
 }

@@ -61,6 +61,8 @@ public:
     bool loadsBetween = false;
     /// What a turn of a loop over products of floats sums of each row, a multiple of laneRun: as many as registers and the offsets of loads allow.
     int64_t turnDepth = 4;
+    /// Two vectors side by side are stored by one instruction, which takes less of the units that multiply than two do.
+    bool storesPairs = false;
     /// Instructions that add two products of 16 bits to each i32 of a vector.
     int64_t pairInstructions = 1;
   };
@@ -85,6 +87,10 @@ public:
   bool loadsBetween() const { return traits.loadsBetween; }
   int64_t turnDepth() const { return traits.turnDepth; }
   bool convertsBeside() const { return traits.convertsBeside; }
+  bool storesPairs() const { return traits.storesPairs; }
+  /// Vectors of f32; where storesPairs().
+  virtual void storePair(mlir::ImplicitLocOpBuilder &b, mlir::Value first, mlir::Value second,
+                         mlir::Value pointer) const;
   const TileRows &productRows() const { return traits.productRows; }
   const TileRows &filterRows() const { return traits.filterRows; }
 

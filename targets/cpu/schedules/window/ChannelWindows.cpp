@@ -1,10 +1,11 @@
 //===- ChannelWindows.cpp - Tiles of pixels by vectors of channels ----------------------------===//
 //
-//   a line of neutral elements into scratch, for elements outside      [neutral line]
+//   a line or row of neutral elements into scratch, for those outside  [neutral line]
 //   for image, block of one or two rows, eight tiles of columns        [units]
 //     tiles at the border, tiles inside, tiles at the border           [parts]
 //       for tile of columns: where its elements lie                    [pixels]
 //         for vector of channels, the last one masked                  [vectors]
+//         or two side by side, where one instruction stores them
 //           sums = identity, in registers: rows by columns of the tile
 //           for row of the operand under the tile                      [rows]
 //             for element of it: load it once                          [load]
@@ -17,8 +18,10 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/window/ChannelWindows.h"
+#include "dialects/weft/Aliases.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
 
 using namespace mlir;
@@ -44,8 +47,20 @@ int64_t weightsOf(const ChannelWindows &s) {
   return s.hasWeights ? std::min(s.window[1].kernel, kTogether) : 0;
 }
 
-/// Two rows, when their windows share rows of the operand and sums and weights stay in registers.
+/// Vectors of channels side by side.
+int64_t vectorsOf(const ChannelWindows &s, const VectorMachine &machine) {
+  int64_t both = 2 * int64_t(machine.lanes());
+  std::optional<int64_t> channels = s.channels().asConstant();
+  bool areLoadedOnly = s.element().isF32() && !s.restored;
+  return machine.storesPairs() && s.hasWeights && areLoadedOnly && !(channels && *channels < both)
+             ? 2
+             : 1;
+}
+
+/// Two rows, when their windows share rows of the operand and sums and weights stay in registers. Of two vectors, sums of one row are enough.
 int64_t rowsOf(const ChannelWindows &s, const VectorMachine &machine) {
+  if (vectorsOf(s, machine) > 1)
+    return 1;
   const ConvolutionWindow &down = s.window[0];
   bool share = down.stride % down.dilation == 0 && down.stride / down.dilation < down.kernel;
   int64_t sums = int64_t(machine.registers()) - 1 - 2 * weightsOf(s);
@@ -53,7 +68,8 @@ int64_t rowsOf(const ChannelWindows &s, const VectorMachine &machine) {
 }
 
 int64_t columnsOf(const ChannelWindows &s, const VectorMachine &machine) {
-  int64_t fit = (int64_t(machine.registers()) - 1) / rowsOf(s, machine) - weightsOf(s);
+  int64_t registers = int64_t(machine.registers()) / vectorsOf(s, machine);
+  int64_t fit = (registers - 1) / rowsOf(s, machine) - weightsOf(s);
   int64_t most = std::clamp<int64_t>(fit, 1, kMostColumns);
   std::optional<int64_t> width = s.window[1].out.asConstant();
   if (!width || *width < 1)
@@ -64,6 +80,29 @@ int64_t columnsOf(const ChannelWindows &s, const VectorMachine &machine) {
 /// Elements of the operand that `count` neighbours of the result reach over.
 int64_t reach(const ConvolutionWindow &w, int64_t count) {
   return (count - 1) * w.stride + (w.kernel - 1) * w.dilation + 1;
+}
+
+/// Of those, the first that is inside for all neighbours that are the result's, and the one behind the last.
+std::optional<std::pair<int64_t, int64_t>> middleOf(const ConvolutionWindow &w, int64_t count) {
+  std::optional<int64_t> low = w.low.asConstant(), high = w.high.asConstant();
+  if (!low || !high)
+    return {};
+  std::pair middle{std::max<int64_t>(*low, 0), reach(w, count) - std::max<int64_t>(*high, 0)};
+  return middle.first < middle.second ? std::optional(middle) : std::nullopt;
+}
+
+/// Rows of neutral elements instead of lines: sizes follow from windows where there are weights, and all columns of a row are written out.
+std::optional<std::pair<int64_t, int64_t>> neutralRowOf(const ChannelWindows &s,
+                                                        const VectorMachine &machine) {
+  if (vectorsOf(s, machine) == 1 || !isWrittenOut(s))
+    return {};
+  return middleOf(s.window[1], columnsOf(s, machine));
+}
+
+/// Pixels of neutral elements in scratch.
+int64_t neutralPixelsOf(const ChannelWindows &s, const VectorMachine &machine) {
+  auto middle = neutralRowOf(s, machine);
+  return middle ? middle->second - middle->first : 1;
 }
 
 /// Whether such neighbours may all have their windows inside, as far as sizes are known.
@@ -114,7 +153,7 @@ Launch ChannelWindows::launch(const VectorMachine &machine) const {
       SymExpr::max(channels(), one);
   int64_t bytes = elementBits(element()) / 8;
   return {units, SymExpr::max(SymExpr::floordiv(work, elements), one),
-          SymExpr::ceildiv(channels(), 64) * (64 * bytes)};
+          SymExpr::ceildiv(channels() * neutralPixelsOf(*this, machine), 64) * (64 * bytes)};
 }
 
 /// [pixels] Where elements of the operand under a tile lie.
@@ -123,6 +162,8 @@ public:
   Pixels(KernelContext &c, const ChannelWindows &s, Tile tile, Value column)
       : c(c), s(s), isBorder(tile.isBorder), outside(tile.function.getArgument(1)),
         element(memoryType(s.element())) {
+    if (tile.isBorder && tile.isWhole)
+      middle = neutralRowOf(s, c.machine);
     auto first = [&](const ConvolutionWindow &w, Value of) {
       return c.sub(c.mul(of, number(w.stride)), c.e.uniform(w.low));
     };
@@ -135,6 +176,9 @@ public:
   Value at(Value y, Value x) const {
     if (!isBorder)
       return pixel(origin, y, x);
+    auto column = getConstantIntValue(x);
+    if (middle && column && *column >= middle->first && *column < middle->second)
+      return pixel(middleOfRow(y), number(0), number(*column - middle->first));
     y = c.add(top, y), x = c.add(left, x);
     Value here = pixel(c.inputs[s.input.getArgNumber()], c.add(image, y), x);
     Value both = c.b.create<arith::AndIOp>(isInside(y, s.window[0]), isInside(x, s.window[1]));
@@ -143,6 +187,13 @@ public:
 
 private:
   Value number(int64_t value) const { return constantI64(c.b, value); }
+  /// The first of a row's columns that are inside if the row is.
+  Value middleOfRow(Value y) const {
+    y = c.add(top, y);
+    Value here = pixel(c.inputs[s.input.getArgNumber()], c.add(image, y),
+                       c.add(left, number(middle->first)));
+    return c.b.create<arith::SelectOp>(isInside(y, s.window[0]), here, outside);
+  }
   Value isInside(Value position, const ConvolutionWindow &w) const {
     return c.b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, position, c.e.uniform(w.in));
   }
@@ -159,43 +210,60 @@ private:
   Value outside;
   Type element;
   Value top, left, image, origin;
+  std::optional<std::pair<int64_t, int64_t>> middle; ///< columns that no border crosses
 };
 
 ChannelEmitter::ChannelEmitter(KernelContext &c, const ChannelWindows &s)
     : s(s), rows(this->s.window[0]), columns(this->s.window[1]), kernel(c),
-      tileRows(rowsOf(s, c.machine)), tileColumns(columnsOf(s, c.machine)) {}
+      tileRows(rowsOf(s, c.machine)), tileColumns(columnsOf(s, c.machine)),
+      tileVectors(vectorsOf(s, c.machine)) {}
+
+/// Where that saves an instruction.
+bool ChannelEmitter::startsSums() const {
+  return !kernel.machine.clearsForNothing() && isWrittenOut(s) && s.hasWeights;
+}
 
 void ChannelEmitter::emit() {
   KernelContext &c = kernel;
-  Type i64 = c.b.getI64Type(), pointer = c.scratch.getType();
-  auto declare = [&](int64_t count, bool isBorder) {
-    func::FuncOp function = declareRowTile(c, count, {pointer, i64, i64, i64, i64});
-    if (!isBorder)
-      function.setName((function.getName() + "_inside").str());
-    return Tile{count, isBorder, function};
-  };
-  std::optional<int64_t> height = rows.out.asConstant();
-  border = declare(tileRows, true);
-  if (mayBeInside(rows, tileRows) && mayBeInside(columns, tileColumns))
-    inner = declare(tileRows, false);
-  if (tileRows > 1 && !(height && *height % tileRows == 0))
-    lastRow = declare(1, true);
+  declareTiles();
   c.e.setLanes(lanesOf(s, c.machine));
   fillNeutralLine();
   // [units] Columns are innermost: rows of the operand stay near.
   c.loop(c.begin, c.end, 1, [&](Value unit) { emitUnit(unit); });
-  for (Tile tile : {inner, border, lastRow})
+  for (Tile tile : {inner, border, lastColumns, lastRow})
     if (tile.function)
       emitTile(tile);
+}
+
+void ChannelEmitter::declareTiles() {
+  KernelContext &c = kernel;
+  Type i64 = c.b.getI64Type(), pointer = c.scratch.getType();
+  std::optional<int64_t> height = rows.out.asConstant(), width = columns.out.asConstant();
+  bool areWhole = width && *width % tileColumns == 0;
+  auto declare = [&](int64_t count, bool isBorder, bool isWhole, const char *suffix = "") {
+    func::FuncOp function = declareRowTile(c, count, {pointer, i64, i64, i64, i64});
+    function.setName((function.getName() + suffix).str());
+    return Tile{count, isBorder, isWhole, function};
+  };
+  bool hasNeutralRow = neutralRowOf(s, c.machine).has_value();
+  border = declare(tileRows, true, hasNeutralRow || areWhole);
+  if (hasNeutralRow && !areWhole)
+    lastColumns = declare(tileRows, true, false, "_end");
+  if (mayBeInside(rows, tileRows) && mayBeInside(columns, tileColumns))
+    inner = declare(tileRows, false, true, "_inside");
+  if (tileRows > 1 && !(height && *height % tileRows == 0))
+    lastRow = declare(1, true, areWhole);
 }
 
 /// [neutral line] Once for all units of a call. What stands for 0 is restored from the zero point.
 void ChannelEmitter::fillNeutralLine() {
   KernelContext &c = kernel;
-  c.vectors(s.channels(), [&](IndexValue channel) {
+  SymExpr elements = s.channels() * neutralPixelsOf(s, c.machine);
+  SymTensorType line = SymTensorType::get({elements}, s.element());
+  c.vectors(elements, [&](IndexValue at) {
     Value neutral =
         s.restored ? parameters(c)[1] : c.e.constantData(computeType(s.element()), identity());
-    c.e.store(c.scratch, s.lineType(), {channel}, neutral);
+    c.e.store(c.scratch, line, {at}, neutral);
   });
 }
 
@@ -220,10 +288,7 @@ void ChannelEmitter::emitUnit(Value unit) {
   Value line = div(unit, groups), from = c.mul(rem(unit, groups), constantI64(c.b, span));
   Value to = least(c.add(from, constantI64(c.b, span)), c.e.uniform(columns.out));
   Value image = div(line, blocks), row = c.mul(rem(line, blocks), constantI64(c.b, tileRows));
-  auto call = [&](Tile tile, Value from, Value to) {
-    c.b.create<func::CallOp>(tile.function,
-                             ValueRange{c.kernel.getArgument(0), c.scratch, image, row, from, to});
-  };
+  auto call = [&](Tile tile, Value from, Value to) { callTile(tile, {image, row, from, to}); };
   // [parts] Inside, no element is asked for its place. A block of rows at the border has no such
   // tiles.
   auto callWhole = [&] {
@@ -244,6 +309,23 @@ void ChannelEmitter::emitUnit(Value unit) {
   Value isWhole = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, c.e.uniform(rows.out),
                                             c.add(row, constantI64(c.b, tileRows)));
   choose(isWhole, callWhole, [&] { call(lastRow, from, to); });
+}
+
+/// Columns that do not fill a tile have a function of their own where the border's takes whole tiles.
+void ChannelEmitter::callTile(Tile tile, const Strip &strip) {
+  KernelContext &c = kernel;
+  auto call = [&](Tile tile, Value from, Value to) {
+    c.b.create<func::CallOp>(tile.function, ValueRange{c.kernel.getArgument(0), c.scratch,
+                                                       strip.image, strip.row, from, to});
+  };
+  if (tile.function != border.function || !lastColumns.function)
+    return call(tile, strip.from, strip.to);
+  Value width = constantI64(c.b, tileColumns), columns = c.sub(strip.to, strip.from);
+  Value rest = c.b.createOrFold<arith::RemUIOp>(columns, width), behind = c.sub(strip.to, rest);
+  call(tile, strip.from, behind);
+  Value isLeft = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, rest, constantI64(c.b, 0));
+  choose(
+      isLeft, [&] { call(lastColumns, behind, strip.to); }, [] {});
 }
 
 Value ChannelEmitter::least(Value a, Value d) {
@@ -292,23 +374,32 @@ void ChannelEmitter::emitTile(Tile tile) {
     c.loop(tile.function.getArgument(4), tile.function.getArgument(5), tileColumns,
            [&](Value column) {
              Pixels pixels(c, s, tile, column);
-             // [vectors] Innermost: places are found once for all.
-             c.vectors(s.channels(), [&](IndexValue channel) {
-               storeTile(c, tile, column, channel, sum(c, tile, pixels, channel));
+             walkChannels(c, [&](ArrayRef<IndexValue> channels) {
+               storeTile(c, tile, column, channels, sum(c, tile, pixels, channels));
              });
            });
   });
 }
 
-namespace {
-
-/// A row of the operand adds row `tap` of the window to the sums of row `row` of a tile.
-struct RowUse {
-  int64_t row;
-  Value tap;
-};
-
-} // namespace
+/// [vectors] Innermost: places are found once for all. What is left of vectors side by side goes one by one.
+void ChannelEmitter::walkChannels(KernelContext &c, function_ref<void(ArrayRef<IndexValue>)> body) {
+  int64_t lanes = c.e.laneCount(), step = lanes * tileVectors;
+  SymExpr together = SymExpr::constant(c.b.getContext(), 0);
+  if (tileVectors > 1) {
+    together = SymExpr::floordiv(s.channels(), step) * step;
+    c.loop(constantI64(c.b, 0), c.e.uniform(together), step, [&](Value first) {
+      SmallVector<IndexValue> channels;
+      for (int64_t v = 0; v < tileVectors; ++v)
+        channels.push_back({c.add(first, constantI64(c.b, v * lanes)), 1});
+      c.e.forget();
+      body(channels);
+      c.e.forget();
+    });
+  }
+  if (together != s.channels())
+    c.vectors(
+        s.channels(), [&](IndexValue channel) { body(channel); }, together);
+}
 
 /// [fetch] What a tile reads of row y for the first time, when y is a row of the tile below: by
 /// then it is in the second-level cache.
@@ -323,43 +414,16 @@ void ChannelEmitter::fetchRow(KernelContext &c, const Pixels &pixels, int64_t y,
 }
 
 SmallVector<Value> ChannelEmitter::sum(KernelContext &c, Tile tile, const Pixels &pixels,
-                                       IndexValue channel) {
+                                       ArrayRef<IndexValue> channels) {
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
-  SymTensorType line = s.lineType();
-  // Null until something is added, where that saves an instruction.
+  // Null until something is added.
   Value begin;
-  if (c.machine.clearsForNothing() || !isWrittenOut(s) || !s.hasWeights)
+  if (!startsSums())
     begin = c.e.constantData(s.computedElement(), identity());
-  SmallVector<Value> sums(tile.rows * tileColumns, begin);
+  SmallVector<Value> sums(tile.rows * tileColumns * channels.size(), begin);
   SmallVector<Value> restoring = parameters(c);
-  // Taps [first, first + count) of row y of what lies under the tile.
   auto addRow = [&](Value y, ArrayRef<RowUse> uses, Value first, int64_t count) {
-    std::map<int64_t, SmallVector<std::pair<int64_t, int64_t>>> byColumn; // result, tap
-    for (int64_t r = 0; r < tileColumns; ++r)
-      for (int64_t j = 0; j < count; ++j)
-        byColumn[r * columns.stride + j * columns.dilation].push_back({r, j});
-    std::map<std::pair<int64_t, int64_t>, Value> loaded; // use, tap
-    auto weightsOf = [&](size_t use, int64_t j) {
-      Value &here = loaded[{int64_t(use), j}];
-      if (!here && s.hasWeights)
-        here =
-            weights(c, channel,
-                    c.add(c.mul(uses[use].tap, number(columns.kernel)), c.add(first, number(j))));
-      return here;
-    };
-    Value skipped = c.mul(first, number(columns.dilation));
-    // [load] The element stays in a register for all windows.
-    for (const auto &[column, meets] : byColumn) {
-      Value x = c.e.load(pixels.at(y, c.add(skipped, number(column))), line, {channel});
-      if (s.restored)
-        x = s.restored.emitScalar(c.b, {x, restoring[0], restoring[1]});
-      // [add] Weights are loaded when the first window needs them.
-      for (auto [r, j] : meets)
-        for (auto [u, use] : llvm::enumerate(uses)) {
-          Value &sum = sums[use.row * tileColumns + r];
-          sum = sum ? add(c, sum, x, weightsOf(u, j)) : start(c, x, weightsOf(u, j));
-        }
-    }
+    addTaps(c, pixels, channels, restoring, {y, uses, first, count}, sums);
   };
   if (isWrittenOut(s)) {
     // [rows] From the top: rows of the window that meet it, by row of the tile.
@@ -371,7 +435,7 @@ SmallVector<Value> ChannelEmitter::sum(KernelContext &c, Tile tile, const Pixels
     for (const auto &[y, uses] : byRow) {
       addRow(number(y), uses, number(0), columns.kernel);
       if (!tile.isBorder && waitsForRows(s) && y + down >= reach(rows, tile.rows))
-        fetchRow(c, pixels, y + down, channel);
+        fetchRow(c, pixels, y + down, channels.front());
     }
     return sums;
   }
@@ -389,35 +453,94 @@ SmallVector<Value> ChannelEmitter::sum(KernelContext &c, Tile tile, const Pixels
   });
 }
 
-void ChannelEmitter::storeTile(KernelContext &c, Tile tile, Value column, IndexValue channel,
-                               ArrayRef<Value> sums) {
+/// Adds taps [first, first + count) of row y of what lies under the tile.
+void ChannelEmitter::addTaps(KernelContext &c, const Pixels &pixels, ArrayRef<IndexValue> channels,
+                             ArrayRef<Value> restoring, const Taps &taps,
+                             MutableArrayRef<Value> sums) {
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
-  Value image = tile.function.getArgument(2), row = tile.function.getArgument(3);
-  std::optional<int64_t> width = columns.out.asConstant();
-  bool isWhole = !tile.isBorder || (width && *width % tileColumns == 0);
-  auto store = [&](int64_t q, int64_t r) {
-    Value y = c.add(row, number(q)), x = c.add(column, number(r));
-    Value sum = finish(c, sums[q * tileColumns + r], y, x);
-    c.e.provide(s.result, [&](ArrayRef<IndexValue>) { return sum; });
-    SmallVector<IndexValue> index{{image}, {y}, {x}, channel};
-    if (s.isLine)
-      index.erase(index.begin() + 1);
-    c.e.forget();
-    c.storeResults(index);
-    c.e.forget();
+  std::map<int64_t, SmallVector<std::pair<int64_t, int64_t>>> byColumn; // result, tap
+  for (int64_t r = 0; r < tileColumns; ++r)
+    for (int64_t j = 0; j < taps.count; ++j)
+      byColumn[r * columns.stride + j * columns.dilation].push_back({r, j});
+  std::map<std::tuple<int64_t, int64_t, int64_t>, Value> loaded; // use, tap, vector
+  auto weightsOf = [&](int64_t use, int64_t j, int64_t v) {
+    Value &here = loaded[{use, j, v}];
+    if (!here && s.hasWeights)
+      here = weights(
+          c, channels[v],
+          c.add(c.mul(taps.uses[use].tap, number(columns.kernel)), c.add(taps.first, number(j))));
+    return here;
   };
+  Value skipped = c.mul(taps.first, number(columns.dilation));
+  // [load] The element stays in a register for all windows.
+  for (const auto &[column, meets] : byColumn)
+    for (auto [v, channel] : llvm::enumerate(channels)) {
+      Value x =
+          c.e.load(pixels.at(taps.y, c.add(skipped, number(column))), s.lineType(), {channel});
+      if (s.restored)
+        x = s.restored.emitScalar(c.b, {x, restoring[0], restoring[1]});
+      // [add] Weights are loaded when the first window needs them.
+      for (auto [r, j] : meets)
+        for (auto [u, use] : llvm::enumerate(taps.uses)) {
+          Value &sum = sums[(use.row * tileColumns + r) * channels.size() + v];
+          Value w = weightsOf(u, j, v);
+          sum = sum ? add(c, sum, x, w) : start(c, channel, x, w);
+        }
+    }
+}
+
+void ChannelEmitter::storeTile(KernelContext &c, Tile tile, Value column,
+                               ArrayRef<IndexValue> channels, ArrayRef<Value> sums) {
+  auto number = [&](int64_t value) { return constantI64(c.b, value); };
   // [store] A tile inside has all its columns; at the border some may be outside.
   for (int64_t r = 0; r < tileColumns; ++r) {
     OpBuilder::InsertionGuard insertion(c.b);
     if (r > 0 &&
-        !isWhole) { // nested, so that what pixels share is loaded once: columns follow each other
+        !tile.isWhole) { // nested, so that what pixels share is loaded once: columns follow each other
       Value inside = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, c.add(column, number(r)),
                                                c.e.uniform(columns.out));
       c.b.setInsertionPointToStart(c.b.create<scf::IfOp>(inside, false).thenBlock());
     }
-    for (int64_t q = 0; q < tile.rows; ++q)
-      store(q, r);
+    for (int64_t q = 0; q < tile.rows; ++q) {
+      Value y = c.add(tile.function.getArgument(3), number(q)), x = c.add(column, number(r));
+      storePixel(c, {tile.function.getArgument(2), y, x}, channels,
+                 sums.slice((q * tileColumns + r) * channels.size(), channels.size()));
+    }
   }
+}
+
+/// All vectors of a pixel are computed before the first is stored.
+void ChannelEmitter::storePixel(KernelContext &c, const Place &place, ArrayRef<IndexValue> channels,
+                                ArrayRef<Value> sums) {
+  SmallVector<SmallVector<IndexValue>> indices;
+  SmallVector<SmallVector<Value>> data;
+  for (auto [channel, sum] : llvm::zip_equal(channels, sums)) {
+    SmallVector<IndexValue> index{{place.image}, {place.row}, {place.column}, channel};
+    if (s.isLine)
+      index.erase(index.begin() + 1);
+    Value finished = finish(c, sum, place.row, place.column);
+    c.e.provide(summed(), [&](ArrayRef<IndexValue>) { return finished; });
+    c.e.forget();
+    data.push_back(c.pullResults(index));
+    indices.push_back(index);
+  }
+  if (channels.size() == 2 && storeTogether(c, indices.front(), data))
+    return c.e.forget();
+  for (auto [index, elements] : llvm::zip_equal(indices, data))
+    c.storePulled(index, elements);
+  c.e.forget();
+}
+
+/// Whether two vectors were stored by one instruction: of one result, which is no part of a buffer.
+bool ChannelEmitter::storeTogether(KernelContext &c, ArrayRef<IndexValue> index,
+                                   ArrayRef<SmallVector<Value>> data) {
+  if (data[0].size() != 1 || !c.resultType(0).getElementType().isF32() ||
+      inPlaceWrite(c.returnOp()->getOperand(0)))
+    return false;
+  Value at =
+      elementPointer(c.b, c.outputs[0], c.b.getF32Type(), c.e.linear(c.resultType(0), index).base);
+  c.machine.storePair(c.b, data[0][0], data[1][0], at);
+  return true;
 }
 
 } // namespace weft

@@ -39,7 +39,12 @@ ChannelWindows windowsOf(const ConvolutionShape &s) {
 class DepthwiseLastEmitter : public ChannelEmitter {
 public:
   DepthwiseLastEmitter(KernelContext &c, const ConvolutionShape &s)
-      : ChannelEmitter(c, windowsOf(s)), filter(s.filter) {}
+      : ChannelEmitter(c, windowsOf(s)), filter(s.filter) {
+    // Beside products loads have room where stores are few. Only whole vectors may be read.
+    bool isWhole = !(s.filters % int64_t(c.machine.lanes()));
+    if (startsSums() && storesPairs() && isWhole)
+      bias = s.bias();
+  }
 
 private:
   TypedAttr identity() override {
@@ -58,11 +63,21 @@ private:
   Value add(KernelContext &c, Value sum, Value x, Value w) override {
     return c.b.create<vector::FMAOp>(x, w, sum);
   }
-  Value start(KernelContext &c, Value x, Value w) override {
-    return c.b.create<arith::MulFOp>(x, w);
+  /// The bias is loaded for every sum: a copy of what is in a register would take a unit that multiplies, as adding it later would.
+  Value start(KernelContext &c, IndexValue channel, Value x, Value w) override {
+    if (!bias)
+      return c.b.create<arith::MulFOp>(x, w);
+    Type f32 = c.b.getF32Type();
+    Value at = elementPointer(c.b, c.inputs[bias->added.getArgNumber()], f32, channel.base);
+    // Volatile, or it would be loaded once and copied.
+    auto begin = c.b.create<LLVM::LoadOp>(VectorType::get({c.machine.lanes()}, f32), at, 4,
+                                          /*isVolatile=*/true);
+    return add(c, begin, x, w);
   }
+  Value summed() const override { return bias ? bias->sum : ChannelEmitter::summed(); }
 
   unsigned filter;
+  std::optional<ConvolutionShape::Bias> bias;
 };
 
 class DepthwiseLastSchedule : public Schedule {
