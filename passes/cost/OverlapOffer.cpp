@@ -32,7 +32,8 @@ std::optional<OverlapOffer> offerOf(plan::ExchangeOp exchange) {
   auto key = said ? said.getAs<StringAttr>(kKey) : StringAttr();
   if (!key)
     return std::nullopt;
-  OverlapOffer offer{key.getValue().str(), {said.contains(kTogether), 0}, !said.contains(kAlways), {}};
+  OverlapOffer offer{
+      key.getValue().str(), {said.contains(kTogether), 0}, !said.contains(kAlways), {}};
   if (auto estimate = said.getAs<IntegerAttr>(kEstimate))
     offer.estimate.pieces = estimate.getInt();
   if (auto pieces = said.getAs<DenseI64ArrayAttr>(kPieces))

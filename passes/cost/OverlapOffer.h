@@ -26,10 +26,12 @@ struct OverlapWay {
 };
 
 struct OverlapOffer {
-  std::string key; ///< of the exchange, the kernels beside it and the link, the same in every process
+  std::string
+      key; ///< of the exchange, the kernels beside it and the link, the same in every process
   OverlapWay estimate;
   bool mayBeApart;
-  llvm::SmallVector<int64_t> pieces; ///< that may be picked, where it is together; none: it stays whole
+  llvm::SmallVector<int64_t>
+      pieces; ///< that may be picked, where it is together; none: it stays whole
 };
 
 /// Who answers, declared below those who know records.

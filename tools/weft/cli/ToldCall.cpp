@@ -8,8 +8,8 @@ namespace weft::cli {
 
 Result<ToldCall> readCall(const ParsedOptions &options, bool verify) {
   ToldCall told;
-  Result<Artifact> opened = Artifact::open(options.positional()[0], verify, options.value("target"),
-                                           ranksAsked(options));
+  Result<Artifact> opened =
+      Artifact::open(options.positional()[0], verify, options.value("target"), ranksAsked(options));
   if (!opened)
     return opened.failure();
   told.artifact = *opened;
