@@ -152,4 +152,16 @@ std::string printSeconds(double seconds) {
   return scaled(seconds * 1e6, 1000, units, 3);
 }
 
+std::string shellWord(const std::string &word) {
+  bool plain =
+      word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                             "_-./=:,@+") == std::string::npos;
+  if (plain)
+    return word;
+  std::string text = "'";
+  for (char c : word)
+    text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
 } // namespace weft::cli

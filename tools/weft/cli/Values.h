@@ -51,6 +51,9 @@ std::string printScore(double score);
 /// "31.4 ms", "840 us".
 std::string printSeconds(double seconds);
 
+/// As a shell takes it for one word: quoted where it has to be.
+std::string shellWord(const std::string &word);
+
 } // namespace weft::cli
 
 #endif // WEFT_TOOLS_WEFT_CLI_VALUES_H

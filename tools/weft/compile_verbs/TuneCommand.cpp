@@ -285,10 +285,7 @@ private:
     std::string text;
     for (const char *name : {"mesh", "place", "ranks", "plan", "at", "link", "fuse-comm"})
       for (const std::string &value : options.values(name))
-        text +=
-            " --" + std::string(name) + " " +
-            (value.find_first_of(" *[]()$'\"\\&;<>|?") == std::string::npos ? value
-                                                                            : "'" + value + "'");
+        text += " --" + std::string(name) + " " + shellWord(value);
     return text;
   }
 

@@ -92,18 +92,6 @@ std::vector<std::string> received(const std::string &text) {
   return words;
 }
 
-std::string quoted(const std::string &word) {
-  bool plain =
-      word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                             "_-./=:,@+") == std::string::npos;
-  if (plain)
-    return word;
-  std::string text = "'";
-  for (char c : word)
-    text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
-
 } // namespace
 
 Result<std::vector<std::string>> verbFlags(const ParsedOptions &options, const std::string &verb) {
@@ -196,12 +184,12 @@ void Trials::setDim(size_t i, int64_t size) {
 }
 
 std::string Trials::command(const std::string &model, const std::vector<std::string> &words) const {
-  std::string text = (shell.empty() ? "weft " + verb : shell) + " " + quoted(model);
+  std::string text = (shell.empty() ? "weft " + verb : shell) + " " + shellWord(model);
   for (const std::string &word : words) {
     size_t equals = word.find('=');
     text += " " + word.substr(0, equals);
     if (equals != std::string::npos)
-      text += " " + quoted(word.substr(equals + 1));
+      text += " " + shellWord(word.substr(equals + 1));
   }
   return text;
 }
