@@ -5,6 +5,7 @@
 #include "test/support/Program.h"
 #include <fstream>
 #include <iostream>
+#include <malloc.h>
 #include <sstream>
 
 using namespace weft::test;
@@ -38,6 +39,9 @@ std::string answer(Program &program, const Call &call, const std::string &option
 } // namespace
 
 int main(int count, char **words) {
+  // A device takes and gives back as much memory for every call; the system would clear it each time.
+  mallopt(M_MMAP_THRESHOLD, 1 << 28);
+  mallopt(M_TRIM_THRESHOLD, 1 << 29);
   std::ifstream file(count > 3 ? words[1] : "");
   std::stringstream text;
   text << file.rdbuf();
