@@ -59,7 +59,8 @@ function(weft_add_precompiled)
     <dialects/weft/Weft.h>)
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     target_compile_options(weft_precompiled PRIVATE -Xclang -fno-pch-timestamp) # else no cache knows it again
-    set_target_properties(weft_precompiled PROPERTIES CXX_COMPILER_LAUNCHER "env;PWD=/proc/self/cwd;${CMAKE_CXX_COMPILER_LAUNCHER}")
+    set_target_properties(weft_precompiled PROPERTIES CXX_COMPILER_LAUNCHER
+      "sh;${PROJECT_SOURCE_DIR}/cmake/summed.sh;env;PWD=/proc/self/cwd;${CMAKE_CXX_COMPILER_LAUNCHER}")
   endif()
   add_dependencies(weft_precompiled weft_dialect_tablegen)
 endfunction()
