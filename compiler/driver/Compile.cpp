@@ -9,7 +9,7 @@
 #include "compiler/artifact/WeightBytes.h"
 #include "compiler/artifact/Writer.h"
 #include "compiler/driver/Explain.h"
-#include "compiler/driver/KernelCode.h"
+#include "compiler/driver/KernelImages.h"
 #include "compiler/driver/MemoryLimit.h"
 #include "compiler/driver/Numerics.h"
 #include "compiler/driver/Partition.h"
@@ -24,13 +24,9 @@
 #include "compiler/model/Facts.h"
 #include "compiler/model/ModuleImpl.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
-#include <atomic>
 #include <chrono>
-#include <set>
-#include <thread>
 
 using namespace mlir;
 
@@ -53,9 +49,9 @@ public:
   Result<Artifact> run() {
     if (Result<void> done = prepare(); !done)
       return done.diagnostics();
-    if (llvm::Error failure = compileKernels())
+    if (llvm::Error failure = kernels.compile(variants, options))
       return error("W0390", llvm::toString(std::move(failure)));
-    std::vector<std::string> objects = takeImages();
+    std::vector<std::string> objects = kernels.takeObjects(variants);
     if (wasCancelled())
       return interruption();
     if (options.embedding)
@@ -284,12 +280,12 @@ private:
     auto keep = [&](const std::string &name, StringRef bytes) {
       return writeFile(folder, name, bytes);
     };
-    for (auto [target, kernel] : distinctKernels()) {
+    for (auto [target, kernel] : distinctKernels(variants)) {
       if (Result<void> done = keep(kernel->symbol + ".mlir", kernel->text); !done)
         return done;
       bool isPtx = target->isForDevice();
       if (Result<void> done = keep(kernel->symbol + (isPtx ? ".ptx" : ".o"),
-                                   isPtx ? images.at(kernel->symbol).bytes : *object++);
+                                   isPtx ? kernels.text(*kernel) : *object++);
           !done)
         return done;
     }
@@ -440,78 +436,7 @@ private:
     return tunedOf(variant.program, tuning, variant.target.kernels->scope());
   }
 
-  size_t kernelCount() const { return distinctKernels().size(); }
-
-  using TargetsKernel = std::pair<const KernelTarget *, const PlannedKernel *>;
-
-  /// Variant by variant; those of one target may share some.
-  std::vector<TargetsKernel> distinctKernels() const {
-    std::vector<TargetsKernel> kernels;
-    llvm::StringSet<> known;
-    for (const Variant &variant : variants)
-      for (const PlannedKernel &kernel : variant.program.kernels)
-        if (known.insert(kernel.symbol).second)
-          kernels.push_back({&variant.targetOf(kernel), &kernel});
-    return kernels;
-  }
-
-  /// One image per kernel.
-  llvm::Error compileKernels() {
-    std::vector<TargetsKernel> kernels = distinctKernels();
-    std::vector<KernelImage> made(kernels.size());
-    std::atomic<size_t> next{0};
-    std::vector<std::string> failures(kernels.size());
-    auto work = [&] {
-      for (size_t i; (i = next++) < kernels.size() && !wasCancelled();) {
-        auto [target, kernel] = kernels[i];
-        llvm::Expected<KernelImage> image =
-            options.kernelCode ? options.kernelCode->get().imageOf(*target, kernel->text,
-                                                                   kernel->symbol, kernel->schedule)
-                               : target->compile(kernel->text, kernel->symbol, kernel->schedule);
-        if (image)
-          made[i] = std::move(*image);
-        else
-          failures[i] = llvm::toString(image.takeError());
-      }
-    };
-    unsigned jobs = options.jobs ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
-    std::vector<std::thread> threads;
-    for (unsigned t = 1; t < std::min<size_t>(jobs, kernels.size()); ++t)
-      threads.emplace_back(work);
-    work();
-    for (std::thread &thread : threads)
-      thread.join();
-    for (const std::string &failure : failures)
-      if (!failure.empty())
-        return llvm::createStringError(failure);
-    for (auto [kernel, image] : llvm::zip_equal(kernels, made)) {
-      if (image.unit != Unit::Reals)
-        units[image.unit].insert(kernel.second->symbol);
-      images[kernel.second->symbol] = std::move(image);
-    }
-    return llvm::Error::success();
-  }
-
-  /// Objects to link; variants for devices get their code.
-  std::vector<std::string> takeImages() {
-    std::vector<std::string> objects;
-    for (auto [target, kernel] : distinctKernels())
-      if (KernelImage &image = images[kernel->symbol]; image.kind == KernelImage::ElfObject)
-        objects.push_back(std::move(image.bytes));
-    for (Variant &variant : variants) {
-      if (!variant.target.kernels->isForDevice())
-        continue;
-      std::vector<std::string> texts;
-      for (PlannedKernel &kernel : variant.program.kernels) {
-        const KernelImage &image = images[kernel.symbol];
-        kernel.blockThreads = image.threads;
-        kernel.blockBytes = image.blockBytes, kernel.isCounted = image.isCounted;
-        texts.push_back(image.bytes);
-      }
-      variant.deviceCode = variant.target.kernels->join(texts);
-    }
-    return objects;
-  }
+  size_t kernelCount() const { return distinctKernels(variants).size(); }
 
   /// The descriptor goes with the first variant's.
   llvm::Error compileHost(unsigned v, const Descriptor &descriptor, std::string &object) {
@@ -618,7 +543,7 @@ private:
       programs.push_back(&variant.program);
     describeRanks(programs, options.fuseComm, object);
     llvm::json::Object byUnit;
-    for (auto &[unit, symbols] : units)
+    for (auto &[unit, symbols] : kernels.byUnit())
       byUnit[nameOf(unit)] = llvm::json::Array(symbols);
     if (!byUnit.empty())
       object["units"] = std::move(byUnit);
@@ -639,8 +564,7 @@ private:
   std::map<std::string, RankPlan> placed; ///< by mesh, once it is known
   std::optional<PlanResult> plan;         ///< the last, with its reasons, when one was looked for
   std::vector<StoredWeight> weights;      ///< of all variants
-  std::map<std::string, KernelImage> images;        ///< by symbol, once they are compiled
-  std::map<Unit, std::set<std::string>> units;      ///< kernels that do not multiply f32
+  KernelImages kernels;
   std::optional<std::vector<PassProgram>> programs; ///< kept while there is a list
   Clock::time_point since = Clock::now();
 };
