@@ -8,6 +8,7 @@
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Inputs.h"
 #include "tools/weft/cli/SignatureJson.h"
+#include "tools/weft/cli/SignatureText.h"
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/compile_verbs/CompilerCommands.h"
 #include "tools/weft/compile_verbs/PredictReport.h"
@@ -15,7 +16,6 @@
 #include "tools/weft/model/ModelImport.h"
 
 #include <algorithm>
-#include <climits>
 
 namespace weft::cli {
 namespace {
@@ -172,7 +172,7 @@ private:
       symbols += (symbols.empty() ? "" : "    ") + range(symbol);
     if (!symbols.empty())
       line("symbols  " + symbols);
-    std::vector<std::string> facts = extraFacts(f);
+    std::vector<std::string> facts = factsBesideRanges(f.facts, f.signature.symbols);
     for (size_t i = 0; i < facts.size(); ++i)
       line((i ? "         " : "facts    ") + facts[i]);
   }
@@ -211,28 +211,7 @@ private:
   std::string range(const SymbolSpec &symbol) const {
     if (auto value = at.find(symbol.name); value != at.end())
       return symbol.name + " = " + std::to_string(value->second);
-    const char *le = console.unicode() ? " ≤ " : " <= ";
-    std::string text = std::to_string(symbol.min) + le + symbol.name;
-    if (symbol.max < INT32_MAX)
-      text += le + std::to_string(symbol.max);
-    if (symbol.multiple > 1)
-      text += " (multiple of " + std::to_string(symbol.multiple) + ")";
-    return text;
-  }
-
-  /// Facts that the ranges do not say.
-  static std::vector<std::string> extraFacts(const FunctionModel &f) {
-    std::vector<std::string> out;
-    for (const std::string &fact : f.facts) {
-      bool isRange = false;
-      for (const SymbolSpec &s : f.signature.symbols)
-        isRange |= fact == std::to_string(s.min) + " <= " + s.name ||
-                   fact == s.name + " <= " + std::to_string(s.max) ||
-                   fact == "mod(" + s.name + ", " + std::to_string(s.multiple) + ") == 0";
-      if (!isRange)
-        out.push_back(fact);
-    }
-    return out;
+    return printRange(symbol, console.unicode());
   }
 
   void functionJson(JsonWriter &json, const FunctionModel &f) const {

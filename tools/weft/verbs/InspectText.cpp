@@ -3,11 +3,11 @@
 // Memory formulas are printed exactly, because the runtime keeps to them byte by byte; work is rounded for reading.
 //===------------------------------------------------------------------------------------------===//
 #include "tools/weft/cli/FormulaBound.h"
+#include "tools/weft/cli/SignatureText.h"
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/verbs/InspectedArtifact.h"
 
 #include <algorithm>
-#include <climits>
 #include <map>
 
 namespace weft::cli {
@@ -129,7 +129,7 @@ private:
          (f.outputs.size() == 1 ? arguments(f.outputs) : "(" + arguments(f.outputs) + ")"));
     std::string symbols;
     for (const SymbolSpec &symbol : f.signature.symbols)
-      symbols += (symbols.empty() ? "" : "    ") + range(symbol);
+      symbols += (symbols.empty() ? "" : "    ") + printRange(symbol, console.unicode());
     if (!symbols.empty())
       line("symbols  " + symbols);
     if (!f.mesh.empty())
@@ -141,8 +141,8 @@ private:
     reportInPlace(f);
     if (!bound.empty())
       line("bound    " + bound + "  (known while a call runs)");
-    if (!extraFacts(f).empty())
-      list("facts", extraFacts(f));
+    if (std::vector<std::string> facts = extraFacts(f); !facts.empty())
+      list("facts", facts);
     list("checks", f.checks);
     if (!f.regions.empty())
       list("together", regionTexts(f));
@@ -289,34 +289,11 @@ private:
     return out;
   }
 
-  std::string range(const SymbolSpec &symbol) const {
-    const char *le = console.unicode() ? " ≤ " : " <= ";
-    std::string text = std::to_string(symbol.min) + le + symbol.name;
-    if (symbol.max < INT32_MAX)
-      text += le + std::to_string(symbol.max);
-    if (symbol.multiple > 1)
-      text += " (multiple of " + std::to_string(symbol.multiple) + ")";
-    return text;
-  }
-
-  /// Facts that the ranges do not already say: those that mention something else than one symbol
-  /// and numbers.
+  /// Facts that no range says, of symbols and of places in the mesh.
   static std::vector<std::string> extraFacts(const FunctionView &f) {
-    std::vector<std::string> out;
-    for (const std::string &fact : f.facts) {
-      bool isRange = false;
-      std::vector<SymbolSpec> symbols = f.signature.symbols;
-      symbols.insert(symbols.end(), f.places.begin(), f.places.end());
-      for (const SymbolSpec &s : symbols)
-        isRange |=
-            fact == std::to_string(s.min) + " <= " + s.name + " <= " + std::to_string(s.max) ||
-            fact == std::to_string(s.min) + " <= " + s.name ||
-            fact == s.name + " <= " + std::to_string(s.max) ||
-            fact == "mod(" + s.name + ", " + std::to_string(s.multiple) + ") == 0";
-      if (!isRange)
-        out.push_back(fact);
-    }
-    return out;
+    std::vector<SymbolSpec> symbols = f.signature.symbols;
+    symbols.insert(symbols.end(), f.places.begin(), f.places.end());
+    return factsBesideRanges(f.facts, symbols);
   }
 
   void list(const std::string &title, const std::vector<std::string> &items) {
