@@ -22,7 +22,7 @@ def main():
     parser.add_argument("--call", required=True)
     parser.add_argument("--input", action="append", default=[])
     parser.add_argument("--cpu", default="neoverse-n1")
-    parser.add_argument("--kernels", action="store_true", help="by kernel, too")
+    parser.add_argument("--kernels", action="store_true", help="by kernel, too, with the bytes that each loads and stores")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--score", action="store_true", help="instructions, and nothing else")
     options = parser.parse_args()
@@ -36,12 +36,13 @@ def main():
         print()
         return
     print(f"{counted.instructions / 1e6:10.2f} M instructions, {counted.loaded / 1e6:.2f} MB loaded, {counted.stored / 1e6:.2f} MB stored")
-    tables = [counted.kinds] + ([counted.kernels] if options.kernels else [])
-    for table in tables:
+    tables = [(counted.kinds, {})] + ([(counted.kernels, counted.moved)] if options.kernels else [])
+    for table, moved in tables:
         print()
         for name, count in sorted(table.items(), key=lambda row: -row[1]):
             if count >= 1000:
-                print(f"{count / 1e6:10.2f} M {name}")
+                bytes_moved = f"{moved[name] / 1e6:10.2f} MB " if moved else ""
+                print(f"{count / 1e6:10.2f} M {bytes_moved}{name}")
 
 
 main()

@@ -1,7 +1,7 @@
 """What one call of a compiled model executes on 64-bit ARM, under an emulator: the same number in every run.
 
     counted = Counter(CALL).count("model.weft", [Tensor.parse("x=1,3,64,64:f32")], cpu="neoverse-n1")
-    counted.instructions, counted.kinds, counted.kernels, counted.loaded, counted.stored
+    counted.instructions, counted.kinds, counted.kernels, counted.moved, counted.loaded, counted.stored
 
 CALL is build/arm64/bin/weft_call_artifact (cmake --preset arm64). It marks where a call ends, and what is counted
 is the last one of some: the first brings memory, the second tidies up (700 instructions). One thread.
@@ -85,6 +85,7 @@ class Counted:
     instructions: int
     kinds: dict
     kernels: dict  # instructions of the artifact's functions, variants by rows of one kernel together
+    moved: dict  # bytes that these load and store
     loaded: int  # bytes
     stored: int
 
@@ -109,13 +110,16 @@ def functions_of(artifact):
 
 
 def by_kernel(artifact, blocks):
-    """A kernel's functions are named after it, with what they are for behind: weft_k_contraction_5a4bb2409465_rows4."""
-    functions, sums = functions_of(artifact), collections.Counter()
-    for place, count in blocks:
+    """Instructions, and bytes loaded and stored. A kernel's functions are named after it, with what they are for behind:
+    weft_k_contraction_5a4bb2409465_rows4."""
+    functions, executed, moved = functions_of(artifact), collections.Counter(), collections.Counter()
+    for place, count, *loaded_and_stored in blocks:
         name = next((name for begin, length, name in functions if begin <= place < begin + length), "elsewhere")
         parts = name.split("_")
-        sums["_".join(parts[:next((i for i, part in enumerate(parts) if len(part) == 12), len(parts)) + 1])] += count
-    return sums
+        kernel = "_".join(parts[:next((i for i, part in enumerate(parts) if len(part) == 12), len(parts)) + 1])
+        executed[kernel] += count
+        moved[kernel] += sum(loaded_and_stored)
+    return executed, moved
 
 
 class Counter:
@@ -143,12 +147,12 @@ class Counter:
     def blocks(self, artifact, tensors, cpu="neoverse-n1"):
         """[(place in the file, instructions executed)] of the artifact's code, of a single call."""
         self.give(tensors)
-        return self.process(artifact, cpu)["blocks"]
+        return [(place, count) for place, count, *_ in self.process(artifact, cpu)["blocks"]]
 
     def count(self, artifact, tensors, cpu="neoverse-n1", calls=3):
         self.give(tensors)
         call = self.process(artifact, cpu, calls)
-        return Counted(sum(call["kinds"].values()), call["kinds"], by_kernel(artifact, call["blocks"]), call["loaded"], call["stored"])
+        return Counted(sum(call["kinds"].values()), call["kinds"], *by_kernel(artifact, call["blocks"]), call["loaded"], call["stored"])
 
     def answer(self):
         """The bytes of the first output of the last call counted."""

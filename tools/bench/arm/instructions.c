@@ -5,7 +5,7 @@
  *   qemu-aarch64 -plugin ./instructions.so,out=counts.json[,artifact=/path/model.weft] PROGRAM
  *
  * writes {"kinds": {"integer": 12, …}, "loaded": bytes, "stored": bytes,
- *         "blocks": [[place in the file, instructions], …]}.
+ *         "blocks": [[place in the file, instructions, bytes loaded, bytes stored], …]}.
  *
  * A program that asks for the group of process 0x77656674 ("weft"), which there is not, marks a
  * place in time: what lies between the last two marks is written then, else all of it.
@@ -103,11 +103,11 @@ static char out_path[512], artifact_path[512];
 static struct counter loaded, stored;
 static bool is_marked;
 
-/* Code of the artifact: where it lies in the file, and how many instructions of it were executed.
- */
+/* Code of the artifact: where it lies in the file, how often it was executed, and of how many
+ * instructions it is and what it stores and loads each time. */
 enum { MOST_BLOCKS = 1 << 17 };
 static struct block {
-  uint64_t place;
+  uint64_t place, instructions, moved[2];
   struct counter executed;
 } blocks[MOST_BLOCKS];
 static size_t block_count;
@@ -179,16 +179,17 @@ static uint64_t place_in_artifact(uint64_t address) {
   return place;
 }
 
-static void count_block(struct qemu_plugin_tb *block) {
+static void count_block(struct qemu_plugin_tb *block, const uint64_t moved[2]) {
   if (!artifact_path[0] || block_count == MOST_BLOCKS)
     return;
   uint64_t place =
       place_in_artifact((uint64_t)qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(block, 0)));
   if (place == UINT64_MAX)
     return;
-  blocks[block_count].place = place;
+  blocks[block_count] =
+      (struct block){place, qemu_plugin_tb_n_insns(block), {moved[0], moved[1]}, {0, 0, 0}};
   qemu_plugin_register_vcpu_tb_exec_inline(block, ADD_INLINE, &blocks[block_count++].executed.count,
-                                           qemu_plugin_tb_n_insns(block));
+                                           1);
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
@@ -210,7 +211,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
     qemu_plugin_register_vcpu_tb_exec_inline(block, ADD_INLINE, &stored.count, moved[0]);
   if (moved[1])
     qemu_plugin_register_vcpu_tb_exec_inline(block, ADD_INLINE, &loaded.count, moved[1]);
-  count_block(block);
+  count_block(block, moved);
 }
 
 static void mark(struct counter *counter) {
@@ -256,9 +257,12 @@ static void ended(qemu_plugin_id_t id, void *data) {
   write_kinds(file);
   fprintf(file, ", \"loaded\": %llu, \"stored\": %llu, \"blocks\": [", counted(&loaded),
           counted(&stored));
-  for (size_t i = 0; i < block_count; ++i)
-    fprintf(file, "%s[%llu, %llu]", i ? ", " : "", (unsigned long long)blocks[i].place,
-            counted(&blocks[i].executed));
+  for (size_t i = 0; i < block_count; ++i) {
+    const struct block *block = &blocks[i];
+    unsigned long long times = counted(&block->executed);
+    fprintf(file, "%s[%llu, %llu, %llu, %llu]", i ? ", " : "", (unsigned long long)block->place,
+            times * block->instructions, times * block->moved[1], times * block->moved[0]);
+  }
   fprintf(file, "]}\n");
   if (file != stderr)
     fclose(file);
