@@ -287,12 +287,28 @@ void rewriteGather(LLVM::masked_gather op) {
 
 } // namespace
 
+/// Of what a load, store or gather moves; 0 for anything else.
+static unsigned maskedBits(Operation *op) {
+  Type type;
+  if (auto load = dyn_cast<LLVM::MaskedLoadOp>(op))
+    type = load.getRes().getType();
+  else if (auto store = dyn_cast<LLVM::MaskedStoreOp>(op))
+    type = store.getValue().getType();
+  else if (auto gather = dyn_cast<LLVM::masked_gather>(op))
+    type = gather.getRes().getType();
+  return type ? getElementTypeOrSelf(type).getIntOrFloatBitWidth() : 0;
+}
+
+/// Schedules of bytes ask for masks themselves, where words have some.
+static bool wants(Operation *op, const VectorMachine &machine) {
+  unsigned bits = maskedBits(op);
+  return bits && (!machine.masksWords() || (bits == 16 && !machine.masks(bits)));
+}
+
 void preferWholeVectors(ModuleOp module, const VectorMachine &machine) {
-  if (machine.masksWords())
-    return;
   SmallVector<Operation *> masked;
   module.walk([&](Operation *op) {
-    if (isa<LLVM::MaskedLoadOp, LLVM::MaskedStoreOp, LLVM::masked_gather>(op))
+    if (wants(op, machine))
       masked.push_back(op);
   });
   for (Operation *op : masked) {

@@ -9,7 +9,7 @@ namespace weft {
 class VectorMachine;
 
 /// Rewrites loads, stores and gathers with masks for a machine that has none: as whole vectors where all lanes are inside, else in as few
-/// pieces as the lanes before a limit are. Machines with masks keep theirs.
+/// pieces as the lanes before a limit are. Machines with masks keep theirs; where these are for words only, elements of 16 bits are rewritten.
 void preferWholeVectors(mlir::ModuleOp module, const VectorMachine &machine);
 
 } // namespace weft
