@@ -161,6 +161,9 @@ Real narrow(Real a) { return roundTo(a, a.builder().getF32Type()); }
 Int extendZero(Int a, unsigned width) {
   return convert<arith::ExtUIOp, Int>(a, a.builder().getIntegerType(width));
 }
+Int extendSign(Int a, unsigned width) {
+  return convert<arith::ExtSIOp, Int>(a, a.builder().getIntegerType(width));
+}
 Int truncate(Int a, unsigned width) {
   return convert<arith::TruncIOp, Int>(a, a.builder().getIntegerType(width));
 }

@@ -158,6 +158,7 @@ Real roundTo(Real a, mlir::Type element);
 Real widen(Real a);
 Real narrow(Real a);
 Int extendZero(Int a, unsigned width);
+Int extendSign(Int a, unsigned width);
 Int truncate(Int a, unsigned width);
 /// The upper 16 bits of 32.
 Int upperHalves(Int a);

@@ -24,27 +24,27 @@ static Real singleToBf16(Real x, mlir::Type element) {
 }
 
 static Real f16ToSingle(Real x) {
-  Int encoded = extendZero(bits(x), 32);
-  Int magnitude = encoded & 0x7fff;
-  // Moves the fields into place and multiplies by 2^112, which also normalises denormals.
-  Real scaled = fromBits(shiftLeft(magnitude, 13)) * 0x1p112;
-  Int special = shiftLeft(magnitude, 13) | 0x7f800000;
-  Mask finite = magnitude < constant(magnitude, 0x7c00);
-  Int result = select(finite, bits(scaled), special);
-  return fromBits(result | shiftLeft(encoded & 0x8000, 16));
+  Int encoded = extendSign(bits(x), 32);
+  // Moves the fields into place, where the sign is repeated between them, and multiplies by 2^112,
+  // which also normalises denormals.
+  Int fields = shiftLeft(encoded, 13) & int32_t(0x8fffe000u);
+  Real scaled = fromBits(fields) * 0x1p112;
+  Mask special = (encoded & 0x7c00) == 0x7c00;
+  Int exponent = select(special, constant(encoded, 0x7f800000), constant(encoded, 0));
+  return fromBits(bits(scaled) | exponent);
 }
 
 static Real singleToF16(Real x, mlir::Type element) {
   Int encoded = bits(x);
   Int sign = shiftRight(encoded, 16) & 0x8000;
-  Real magnitude = abs(x);
+  // What is larger than all numbers becomes 2^16, whose bits below are those of infinity.
+  Real magnitude = atMost(abs(x), 0x1p16);
   // Adding 2^(e+13), where 2^e is x's exponent or the smallest normal one, rounds to 10 bits after
   // the point.
   Int exponent = bits(atLeast(magnitude, 0x1p-14)) & 0x7f800000;
   Real grid = fromBits(exponent + (int64_t(13) << 23));
-  Real rounded = (atMost(magnitude, 0x1p16) + grid) - grid;
+  Real rounded = (magnitude + grid) - grid;
   Int half = shiftRight(bits(rounded * 0x1p-112), 13);
-  half = select(magnitude >= 65520.0, constant(half, 0x7c00), half);
   Int quietNan = (shiftRight(encoded, 13) & 0x3ff) | 0x7e00;
   half = select(isNan(x), quietNan, half);
   return fromBits(truncate(half | sign, 16), element);
