@@ -30,6 +30,7 @@ import plot
 import processes
 import rank_collectives
 import rank_overlap
+import rank_plans
 import rank_steps
 import report
 import weft_runtime
@@ -85,12 +86,25 @@ class Rounds(unittest.TestCase):
         self.assertEqual(samples, dict(alone=[], both=[]))
 
     def test_a_cell_of_a_machine_that_changed_says_so(self):
-        times = dict(part=0.5, link="1GB/s,5us", exchange_seconds=1e-3, product_seconds=2e-3, unfused_seconds=3e-3, fused_seconds=2.1e-3, parts_seconds=2e-3)
-        product = dict(times, product="BERT-base up", exchange="gather", rows=512, exposed_seconds=1e-4, hidden=0.9)
+        times = dict(part=0.5, link="1GB/s,5us", exchange_seconds=1e-3, product_seconds=2e-3, unfused_seconds=3e-3, fused_seconds=2.1e-3, parts_seconds=2e-3, exposed_seconds=1e-4, exchanging_seconds=1e-3)
+        product = dict(times, product="BERT-base up", exchange="gather", rows=512)
         step = dict(times, program="MiniLM", sent=dict(bytes=1 << 20, messages=8))
         for bench, row in ((rank_overlap, product), (rank_steps, step)):
             self.assertNotIn("unsteady", bench.line(dict(row, steady=True)))
             self.assertIn("(unsteady)", bench.line(dict(row, steady=False)))
+
+    def test_what_an_exchange_costs_is_compared_within_rounds(self):
+        samples = dict(product=[1.0, 2.0, 3.0], unfused=[1.5, 2.5, 4.0], fused=[1.1, 2.4, 3.1])
+        made = rank_overlap.summary(samples, "product")
+        self.assertAlmostEqual(made["exposed_seconds"], 0.1)  # not 2.4 - 2
+        self.assertAlmostEqual(made["exchanging_seconds"], 0.5)
+        self.assertEqual((made["product_seconds"], made["fused_seconds"], made["parts_seconds"]), (2.0, 2.4, None))
+
+
+class Plans(unittest.TestCase):
+    def test_plans_that_are_one_file_are_not_compared(self):
+        row = dict(model="minilm", case="b8s128", samples=dict(auto=[1.0, 1.1], tp=[2.0, 2.2]), found=["dp"])
+        self.assertEqual(rank_plans.line(row), "| minilm | b8s128 | 1050.00 | 0.50 | - | found |")
 
 
 class Judge(unittest.TestCase):

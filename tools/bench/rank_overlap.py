@@ -128,12 +128,16 @@ def measure_cell(product, texts, rows, part, options):
 
     reference, samples, steady = measure_steadily(ways, lambda: seconds(made["product"], rows, None), prepare, options.rounds)
     link, exchange = linked(reference)
-    product_alone, unfused, fused, parts = (statistics.median(samples[way]) if way in ways else None for way in WAYS)
-    exposed = fused - product_alone
-    row = dict(product=product, exchange=kind, rows=rows, part=part, link=link, exchange_seconds=exchange, product_seconds=product_alone, unfused_seconds=unfused, fused_seconds=fused, parts_seconds=parts,
-               exposed_seconds=exposed, hidden=1 - exposed / (unfused - product_alone) if part else None, samples=samples, steady=steady)
+    row = dict(product=product, exchange=kind, rows=rows, part=part, link=link, exchange_seconds=exchange, samples=samples, steady=steady, **summary(samples, "product"))
     print(line(row), flush=True)
     return row
+
+
+def summary(samples, alone):
+    """Medians of what the ways took, and of what they took beyond `alone` in the same round: from one round to another the machine changes by more than a short exchange takes."""
+    beyond = lambda way: statistics.median(taken - own for taken, own in zip(samples[way], samples[alone]))
+    made = {f"{way}_seconds": statistics.median(samples[way]) if way in samples else None for way in (alone, "unfused", "fused", "parts")}
+    return dict(made, exposed_seconds=beyond("fused"), exchanging_seconds=beyond("unfused"))
 
 
 def measure_steadily(ways, first_seconds, prepare, rounds):
@@ -189,16 +193,15 @@ def marked(name, row):
 
 def line(row):
     alone, unfused, fused, parts = (row.get(way + "_seconds") for way in WAYS)
-    part, hidden = row["part"], row["hidden"]
-    # What an exchange may still cost: of its own time with a link, of the unfused step without one.
-    share = f"{(fused - alone) / row['exchange_seconds']:.2f}" if part else "-"
+    part, exposed = row["part"], row["exposed_seconds"]
+    share, hidden, unhidden = (f"{value:.2f}" for value in (exposed / row["exchange_seconds"], 1 - exposed / row["exchanging_seconds"], row["exchanging_seconds"] / row["exchange_seconds"])) if part else "---"
     cells = [marked(row["product"], row), row["exchange"], row["rows"], part or "no link", f"{1e3 * alone:.2f}", f"{1e3 * unfused:.2f}", f"{1e3 * fused:.2f}",
-             f"{1e3 * parts:.2f}" if parts else "-", f"{1e3 * predicted(row):.2f}" if part else "-", f"{fused / unfused:.2f}", f"{1e3 * row['exposed_seconds']:.2f}", share, f"{hidden:.2f}" if part else "-"]
+             f"{1e3 * parts:.2f}" if parts else "-", f"{1e3 * predicted(row):.2f}" if part else "-", f"{fused / unfused:.2f}", unhidden, f"{1e3 * exposed:.2f}", share, hidden]
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def table(rows):
-    names = ["product", "exchange", "M", "exchange / product", "product ms", "unfused ms", "fused ms", "whole parts ms", "predicted ms", "fused / unfused", "exposed ms", "exposed / exchange", "E"]
+    names = ["product", "exchange", "M", "exchange / product", "product ms", "unfused ms", "fused ms", "whole parts ms", "predicted ms", "fused / unfused", "unfused beyond / exchange", "exposed ms", "exposed / exchange", "E"]
     return "\n".join(["| " + " | ".join(names) + " |", "|---" * len(names) + "|", *map(line, rows)]) + "\n"
 
 

@@ -1,7 +1,9 @@
 """Plans over two ranks in turns: `tools/bench/ranks plans`.
 
-Every case is planned at its own sizes. The cheapest plan, as `weft compile --ranks 2` finds it, takes turns with those that are asked for by name.
+Every case is planned at its own sizes. The cheapest plan, as `weft compile --ranks 2` finds it, takes turns with those that are asked for by name. One of these that
+is the plan that was found gives the same file, which is not measured against itself.
 """
+import filecmp
 import statistics
 import subprocess
 import tempfile
@@ -32,13 +34,22 @@ def measure(options, peers):
                         ways.append(rank_models.File(plan, split(plan, at), model, folder, work))
                     except subprocess.CalledProcessError:
                         print(f"{model} {case}: no plan {plan}", flush=True)
-                rows.append(rank_models.measure_case(model, case, ways, None, options, folder, work))
+                found = [way.way for way in ways[1:] if filecmp.cmp(way.path, ways[0].path, shallow=False)]
+                others = [way for way in ways if way.way not in found]
+                rows.append(dict(rank_models.measure_case(model, case, others, None, options, folder, work), found=found))
     return rows
 
 
+def line(row):
+    auto, samples = row["samples"]["auto"], row["samples"]
+
+    def cell(plan):
+        if plan in row["found"]:
+            return "found"
+        return f"{statistics.median(x / y for x, y in zip(auto, samples[plan])):.2f}" if plan in samples else "-"
+
+    return f"| {row['model']} | {row['case']} | {1e3 * statistics.median(auto):.2f} | " + " | ".join(map(cell, NAMED)) + " |"
+
+
 def report(rows):
-    print("\n| model | case | auto ms | " + " | ".join(f"/ {plan}" for plan in NAMED) + " |\n" + "|---" * (3 + len(NAMED)) + "|")
-    for row in rows:
-        auto = row["samples"]["auto"]
-        cells = [f"{statistics.median(x / y for x, y in zip(auto, row['samples'][plan])):.2f}" if plan in row["samples"] else "-" for plan in NAMED]
-        print(f"| {row['model']} | {row['case']} | {1e3 * statistics.median(auto):.2f} | " + " | ".join(cells) + " |")
+    print("\n| model | case | auto ms | " + " | ".join(f"/ {plan}" for plan in NAMED) + " |\n" + "|---" * (3 + len(NAMED)) + "|\n" + "\n".join(map(line, rows)))

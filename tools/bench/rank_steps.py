@@ -13,7 +13,7 @@ import tempfile
 import cases
 import files
 import rank_models
-from rank_overlap import LATENCY, marked, measure_steadily, step_seconds, tensor
+from rank_overlap import LATENCY, marked, measure_steadily, step_seconds, summary, tensor
 
 PEERS = ()
 HEADS, HEAD, TOKENS = 12, 64, 2048
@@ -98,8 +98,7 @@ def measure_cell(program, part, options):
         return lambda way: program.seconds(way, linked(reference))
 
     reference, samples, steady = measure_steadily(list(WAYS), lambda: program.seconds("product", None), prepare, options.rounds)
-    row = {way + "_seconds": statistics.median(samples[way]) for way in WAYS}
-    row.update(program=program.name, part=part, link=linked(reference), exchange_seconds=part * reference, sent=program.sent, samples=samples, steady=steady)
+    row = dict(program=program.name, part=part, link=linked(reference), exchange_seconds=part * reference, sent=program.sent, samples=samples, steady=steady, **summary(samples, "product"))
     print(line(row), flush=True)
     return row
 
@@ -153,9 +152,9 @@ def predicted(row):
 
 def line(row):
     alone, unfused, fused = (row[way + "_seconds"] for way in WAYS)
-    exposed = fused - alone
+    exposed = row["exposed_seconds"]
     cells = [marked(row["program"], row), f"{row['part']:.2f}", row["link"], *(f"{1e3 * each:.2f}" for each in (alone, unfused, fused, predicted(row))), f"{unfused / fused:.2f}",
-             f"{predicted(row) / fused:.2f}", f"{1e3 * exposed:.2f}", f"{exposed / row['exchange_seconds']:.2f}", f"{1 - exposed / (unfused - alone):.2f}"]
+             f"{predicted(row) / fused:.2f}", f"{1e3 * exposed:.2f}", f"{exposed / row['exchange_seconds']:.2f}", f"{1 - exposed / row['exchanging_seconds']:.2f}"]
     return "| " + " | ".join(cells) + " |"
 
 
