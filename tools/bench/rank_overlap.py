@@ -2,7 +2,7 @@
 
 Products of transformers as a rank of two has them: what is gathered times half of the columns, and half of the sum, whose result is scattered. A link
 is set so that an exchange takes 0.25, 0.5 and 1 of the product's time, and told when compiling; without one an exchange is a copy in memory. Beside both forms stands the product
-alone, on both ranks at once; every call ends when both are done. E = 1 - (fused - product) / (unfused - product) is the part of an exchange that is hidden. What docs/overlap.md says that the fused
+alone, on both ranks at once; every call ends when both are done. E = 1 - (fused - product) / (unfused - product) is the part of an exchange that is hidden, both differences within rounds. What docs/overlap.md says that the fused
 step takes, of the product's time as it was measured and the link's numbers, stands beside it.
 "Whole parts" is what a rank's part as one piece gives: the other's rows travel beside one half of the product, as blocks of a ring do; what is scattered
 is then not added. It is measured where an exchange takes half of the product's time or more: a shorter one fits behind a half.
@@ -193,10 +193,12 @@ def marked(name, row):
 
 def line(row):
     alone, unfused, fused, parts = (row.get(way + "_seconds") for way in WAYS)
-    part, exposed = row["part"], row["exposed_seconds"]
-    share, hidden, unhidden = (f"{value:.2f}" for value in (exposed / row["exchange_seconds"], 1 - exposed / row["exchanging_seconds"], row["exchanging_seconds"] / row["exchange_seconds"])) if part else "---"
+    part, exposed, shares = row["part"], row["exposed_seconds"], ("-",) * 3
+    if part:
+        shares = (f"{value:.2f}" for value in (row["exchanging_seconds"] / row["exchange_seconds"], exposed / row["exchange_seconds"], 1 - exposed / row["exchanging_seconds"]))
+    beyond, share, hidden = shares
     cells = [marked(row["product"], row), row["exchange"], row["rows"], part or "no link", f"{1e3 * alone:.2f}", f"{1e3 * unfused:.2f}", f"{1e3 * fused:.2f}",
-             f"{1e3 * parts:.2f}" if parts else "-", f"{1e3 * predicted(row):.2f}" if part else "-", f"{fused / unfused:.2f}", unhidden, f"{1e3 * exposed:.2f}", share, hidden]
+             f"{1e3 * parts:.2f}" if parts else "-", f"{1e3 * predicted(row):.2f}" if part else "-", f"{fused / unfused:.2f}", beyond, f"{1e3 * exposed:.2f}", share, hidden]
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
