@@ -1,34 +1,17 @@
 //===- Codegen.cpp - MLIR to LLVM IR to object code, in process ----------------------------------------===//
 
 #include "targets/cpu/Codegen.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
-#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Verifier.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "mlir/Transforms/Passes.h"
 #include "targets/common/KernelTarget.h"
-#include "targets/cpu/Extremes.h"
-#include "targets/cpu/IndexDivision.h"
-#include "targets/cpu/WholeVectors.h"
-#include "targets/cpu/math/VectorMath.h"
-#include "targets/cpu/math/WideComparisons.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -57,37 +40,6 @@ void registerCodegenDialects(MLIRContext &context) {
 
 static llvm::Error fail(const llvm::Twine &what) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
-}
-
-llvm::Error lowerToLlvmDialect(ModuleOp module, const VectorMachine &machine) {
-  // Verifying behind every pass took a twelfth of the time of a compilation: what a schedule emitted is verified once, and what the last
-  // pass leaves when it becomes LLVM IR.
-  PassManager simplify(module.getContext());
-  simplify.enableVerifier(false);
-  simplify.addPass(createCanonicalizerPass());
-  simplify.addPass(createCSEPass());
-  if (failed(simplify.run(module)) || failed(verify(module)))
-    return fail("simplification before code generation failed");
-  preferWholeVectors(module, machine);
-  preferExtremes(module, machine);
-  divideIndicesInDoubles(module);
-  if (failed(expandVectorMath(module, machine)))
-    return fail("a mathematical function has no expansion");
-  PassManager lower(module.getContext());
-  lower.enableVerifier(false);
-  lower.addPass(arith::createArithExpandOpsPass());
-  lower.addPass(createConvertSCFToCFPass());
-  lower.addPass(createConvertVectorToLLVMPass());
-  lower.addPass(createConvertMathToLLVMPass());
-  lower.addPass(createArithToLLVMConversionPass());
-  lower.addPass(createConvertIndexToLLVMPass());
-  lower.addPass(createConvertFuncToLLVMPass());
-  lower.addPass(createConvertControlFlowToLLVMPass());
-  lower.addPass(createReconcileUnrealizedCastsPass());
-  if (failed(lower.run(module)))
-    return fail("lowering to LLVM failed");
-  keepComparisonsWide(module);
-  return llvm::Error::success();
 }
 
 /// Every function is compiled for the same processor; nothing may become a call of the C library.
