@@ -327,8 +327,7 @@ private:
 
   /// Whether units are so large that what comes next is fetched in time beside them.
   static bool fetchesAhead(const Shape &s) {
-    bool isWide = s.weight.form == PackedWeight::Words || s.pairs ||
-                  (s.weight.form == PackedWeight::Halves && s.weight.unit() == 1);
+    bool isWide = s.weight.form == PackedWeight::Words || s.weight.form == PackedWeight::Halves;
     return isWide && s.k;
   }
 
