@@ -31,11 +31,12 @@ static llvm::Error fail(const char *what) { return llvm::createStringError(what)
 
 /// What has no counterpart in LLVM becomes splats and shuffles. Blocks that do the same become one on the way: lanes of a GPU meet there, and
 /// a host's program returns from one place.
-static LogicalResult takeApartVectors(ModuleOp module) {
+static void takeApartVectors(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   vector::populateVectorBroadcastLoweringPatterns(patterns);
   vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
-  return applyPatternsAndFoldGreedily(module, std::move(patterns));
+  // Whether it found an end does not matter: the conversion refuses what is left.
+  (void)applyPatternsAndFoldGreedily(module, std::move(patterns));
 }
 
 /// One conversion for all dialects: passes of their own go over the whole function once each.
@@ -75,7 +76,10 @@ llvm::Error lowerToLlvmDialect(ModuleOp module, const VectorMachine &machine) {
   flatten.enableVerifier(false);
   flatten.addPass(arith::createArithExpandOpsPass());
   flatten.addPass(createConvertSCFToCFPass());
-  if (failed(flatten.run(module)) || failed(takeApartVectors(module)) || failed(convertAll(module)))
+  if (failed(flatten.run(module)))
+    return fail("flattening loops failed");
+  takeApartVectors(module);
+  if (failed(convertAll(module)))
     return fail("lowering to LLVM failed");
   keepComparisonsWide(module);
   return llvm::Error::success();
