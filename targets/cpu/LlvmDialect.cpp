@@ -60,9 +60,10 @@ llvm::Error lowerToLlvmDialect(ModuleOp module, const VectorMachine &machine) {
   // pass leaves when it becomes LLVM IR.
   PassManager simplify(module.getContext());
   simplify.enableVerifier(false);
-  GreedyRewriteConfig once; // what changed is followed in one walk; a second one would find nothing
+  // What changed is followed within one walk: a second one changed no kernel. Blocks, which only host programs have here, are merged later.
+  GreedyRewriteConfig once;
   once.maxIterations = 1;
-  once.enableRegionSimplification = GreedySimplifyRegionLevel::Disabled; // regions have one block
+  once.enableRegionSimplification = GreedySimplifyRegionLevel::Disabled;
   simplify.addPass(createCanonicalizerPass(once));
   simplify.addPass(createCSEPass());
   if (failed(simplify.run(module)) || failed(verify(module)))
