@@ -148,6 +148,16 @@ TEST_CASE("integers: long sums and several blocks are exact") {
   agrees(product(3000, 150, "ui8", "i8", true), {rows(1), rows(5)}, "integer_contraction", 0);
 }
 
+TEST_CASE(
+    "integers: long sums are exact by wider panels, too, and what follows takes them from memory") {
+  agrees(product(384, 46, "ui8", "i8", false), {rows(0), rows(1), rows(8), rows(19)},
+         "integer_contraction", 0);
+  agrees(layer(392, 47, "i8", 131, 0, true, false), {rows(1), rows(8), rows(19)},
+         "integer_contraction", 2e-6);
+  agrees(layer(384, 96, "i8", 128, 0, true, true), {rows(7), rows(16)}, "integer_contraction",
+         1); // a tie may fall to either side
+}
+
 TEST_CASE("integers: products of bytes of all signs are exact by tiles, too") {
   for (const char *a : {"ui8", "i8"})
     for (const char *w : {"i8", "ui8"})

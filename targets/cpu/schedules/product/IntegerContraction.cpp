@@ -6,13 +6,14 @@
 //     widen the rows to 16 bits into scratch, where G = 2                  [widen rows]
 //     pair them there, where G = 8 and panels are many; shift them         [place]
 //     there, where G = 4 and the processor has no unsigned by signed
-//     for panel of two vectors of columns                                  [panels]
-//       sums = 0, in registers: rows by two vectors
+//     for panel of two vectors of columns, or three                        [panels]
+//       sums = 0, in registers: rows by these
 //       for group of G k's: sums += A[row] in all lanes * W[panel]         [sum]
 //         beside it: fetch a part of the next block, or of the next rows   [fetch]
 //         and epilogue and store of the panel before, masked where n ends  [store]
 //
-// W is packed while compiling into panels of two vectors of columns (of one where there are no more), [n / NR][k / G][NR][G],
+// W is packed while compiling into panels of two vectors of columns (of one where there are no more, of three where G = 8 and k is long),
+// [n / NR][k / G][NR][G],
 // padded with zeros: G products of bytes are one instruction and end in one lane.
 //
 //   G = 8   where it multiplies small matrices, and k is a multiple of that; A is read where it is
@@ -47,7 +48,8 @@ struct Products {
       : dot(machine, s.op.getLhs(), s.op.getRhs()),
         signs(IntegerDot::signsOf(s.op.getLhs(), s.op.getRhs())),
         areMatrices(ByteMatrixTile::takes(machine, signs, s.k)),
-        vectors(areMatrices ? 2 : IntegerTile::vectorsFor(s.n, machine)),
+        vectors(areMatrices ? ByteMatrixTile::vectorsFor(s.n, s.k, machine)
+                            : IntegerTile::vectorsFor(s.n, machine)),
         columns(vectors * machine.lanes()),
         pairsRows(areMatrices && ByteMatrixTile::paysToPair(llvm::divideCeil(s.n, columns))),
         shiftsRows(!areMatrices && dot.isShifted() &&

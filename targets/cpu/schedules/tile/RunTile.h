@@ -57,6 +57,8 @@ public:
   virtual llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) = 0;
   /// Whether accumulate does what RowRuns::beside says.
   virtual bool leavesRegisters() const { return false; }
+  /// Whether sums take so many registers that what follows from them is better computed from memory, row by row.
+  virtual bool fillsRegisters() const { return false; }
   /// Which of the rows that are kept is the tile's row `row`: there may be others between them.
   virtual mlir::Value keptRow(mlir::Value row) { return row; }
   /// Behind the last sums of a function.

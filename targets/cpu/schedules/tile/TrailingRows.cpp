@@ -21,7 +21,7 @@ TrailingRows::TrailingRows(RunTile &tile, Value root, int64_t n, Place at, Value
       some(some ? some : constantI64(c.b, tile.rows)),
       type(VectorType::get({c.machine.lanes()},
                            cast<SymTensorType>(root.getType()).getElementType())) {
-  if (tile.leavesRegisters())
+  if (tile.leavesRegisters() || tile.fillsRegisters())
     kept = c.b.create<LLVM::AllocaOp>(LLVM::LLVMPointerType::get(c.b.getContext()), type,
                                       constantI64(c.b, tile.rows * tile.vectors),
                                       /*alignment=*/kLineBytes);
@@ -63,6 +63,7 @@ void TrailingRows::keep(ArrayRef<Value> sums) {
 void TrailingRows::loop(Value count, Value from, Value to, function_ref<RowRuns(Value)> sourceOf,
                         function_ref<Value(Value, Value, RowRuns &)> prepare) {
   Value zero = constantI64(c.b, 0), one = constantI64(c.b, 1);
+  bool isBeside = tile.leavesRegisters();
   c.loop(zero, count, 1, [&](Value nth) {
     c.e.forget();
     RowRuns ofTile = sourceOf(nth);
@@ -70,7 +71,7 @@ void TrailingRows::loop(Value count, Value from, Value to, function_ref<RowRuns(
       c.e.forget();
       RowRuns source = ofTile;
       Value weights = prepare(nth, panel, source);
-      if (kept) {
+      if (isBeside) {
         source.beside = beside(nth, panel, from, to);
         source.kept = kept;
       }
@@ -81,10 +82,12 @@ void TrailingRows::loop(Value count, Value from, Value to, function_ref<RowRuns(
         storeRowTile(
             c, root, {panel, tile.vectors, tile.columns}, n, sums,
             [&](int64_t r, IndexValue column) { return at(nth, constantI64(c.b, r), column); });
+      if (kept && !isBeside)
+        c.loop(zero, some, 1, [&](Value row) { storeRow(row, nth, panel); });
       c.e.forget();
     });
   });
-  if (!kept)
+  if (!isBeside)
     return;
   Value any = c.b.create<arith::MulIOp>(asNumber(c, arith::CmpIPredicate::slt, from, to),
                                         asNumber(c, arith::CmpIPredicate::slt, zero, count));

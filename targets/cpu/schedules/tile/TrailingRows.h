@@ -8,7 +8,7 @@
 //   TrailingRows trailing(tile, root, n, [&](Value nth, Value row, IndexValue column) { return index; });
 //   trailing.loop(count, from, to, [&](Value nth) { return its rows; }, [&](Value nth, Value panel) { return the panel's first byte; });
 //
-// Tiles without registers to spare store a panel's results behind its sums.
+// Tiles without registers to spare store a panel's results behind its sums, those whose sums take nearly all from the stack, too.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_TRAILINGROWS_H
 #define WEFT_TARGETS_CPU_SCHEDULES_TILE_TRAILINGROWS_H
