@@ -10,14 +10,9 @@ namespace {
 
 /// A kernel reads constants from memory, where other ranks read theirs: slower than what the kernel before has left in caches.
 constexpr double kConstantBytesOfNanosecond = 16;
-/// Constants are fetched while others are computed with; this part of the shorter of both times is not hidden: with twice the weights products of
-/// 64 rows take 1.2 % longer in Llama-160M, and nothing in MiniLM, whose weights stay in a cache (Zen 4).
-constexpr double kNotBeside = 0.12;
-/// Products of two values, of which none was laid out before: 62 to 75 GFLOP/s where weights are multiplied with 110. With whole lines between two
-/// of them all become one kernel: 92 (Zen 4, MiniLM).
-constexpr double kOfValues = 1.6, kOfValuesInOneKernel = 1.2;
-/// Ranks do not come to an exchange at once, and all wait for the last one: 7 to 50 us in steps of 1 to 2 ms on two processors of one machine.
-constexpr double kMeeting = 20000;
+/// Constants are fetched while others are computed with; this part of the shorter of both times is not hidden: products of 64 rows take 2.5 % longer
+/// with twice the weights (Zen 4).
+constexpr double kNotBeside = 0.25;
 /// As KernelWork counts.
 constexpr double kWorkOfByte = 2;
 
@@ -66,7 +61,7 @@ private:
     }
     if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
       Link link = links.of(collective.getGroup());
-      price_.exchanges += times * (kMeeting + valueOf(collective.sentMessages()) * link.latency +
+      price_.exchanges += times * (valueOf(collective.sentMessages()) * link.latency +
                                    valueOf(collective.sentBytes()) / link.bytesPerNanosecond);
       return;
     }
@@ -96,48 +91,9 @@ private:
     }
     for (Value result : op->getResults())
       work += isRoot ? kWorkOfByte * bytes(result) : 0;
-    double computing = work * slowdown(op, rule) / double(kWorkOfNanosecond),
+    double computing = work / double(kWorkOfNanosecond),
            reading = fromMemory / kConstantBytesOfNanosecond;
     return std::max(computing, reading) + kNotBeside * std::min(computing, reading);
-  }
-
-  /// Of a product of values.
-  double slowdown(Operation *op, const IterationRule &rule) const {
-    bool isOfValues = rule.operandCount() > 1 && !rule.reducedFactors().empty() &&
-                      llvm::none_of(op->getOperands(), [&](Value v) { return isConstant(v); });
-    if (!isOfValues)
-      return 1;
-    auto makers = [](Operation *of) {
-      return llvm::map_to_vector<4>(of->getOperands(), [](Value v) { return v.getDefiningOp(); });
-    };
-    auto readers = [](Operation *of) {
-      return SmallVector<Operation *, 4>(of->user_begin(), of->user_end());
-    };
-    bool isInOneKernel = reachesLines(op, makers) || reachesLines(op, readers);
-    return isInOneKernel ? kOfValuesInOneKernel : kOfValues;
-  }
-
-  /// Whether a step, or several of them over what is computed point by point, comes to an operation that needs whole lines.
-  using Step = llvm::function_ref<SmallVector<Operation *, 4>(Operation *)>;
-  static bool reachesLines(Operation *from, Step step) {
-    llvm::SetVector<Operation *> seen;
-    seen.insert(from);
-    for (unsigned i = 0; i < seen.size(); ++i)
-      for (Operation *next : step(seen[i])) {
-        auto ruled = dyn_cast_or_null<RuleOpInterface>(next);
-        if (!ruled)
-          continue;
-        IterationRule rule = ruled.rule();
-        if (needsLines(rule))
-          return true;
-        if (rule.isPointwise())
-          seen.insert(next);
-      }
-    return false;
-  }
-  static bool needsLines(const IterationRule &rule) {
-    auto isCoupled = [](const Access &access) { return access.kind == AccessKind::Coupled; };
-    return rule.operandCount() > 0 && llvm::any_of(rule.operand(0), isCoupled);
   }
 
   /// Of a constant only what the rank reads.
