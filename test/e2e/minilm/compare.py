@@ -65,6 +65,16 @@ def compare(expected, one, two, kept):
     return wrong, worst
 
 
+def is_named(program, path):
+    """Whether a folder is called by its name, also with the slash that shells put behind it."""
+    if not os.path.isdir(path):
+        return True
+    name, first = os.path.basename(path.rstrip("/")), weft(program, "inspect", path.rstrip("/") + "/").stdout.splitlines()[0]
+    if not first.startswith(name + "  "):
+        print(f"WRONG: 'inspect' calls {name}/ so: {first}")
+    return first.startswith(name + "  ")
+
+
 def main(program, model, reference, work):
     path = minilm.directory() if model == "checkpoint" else model
     missing = [s for s in minilm.SHAPES if not os.path.isfile(f"{reference}/{s[0]}x{s[1]}-out.npz")]
@@ -75,7 +85,7 @@ def main(program, model, reference, work):
     os.makedirs(work, exist_ok=True)
     artifact = os.path.join(work, "minilm.weft")
     print(weft(program, "compile", path, "--output", artifact).stdout.strip().splitlines()[-1])
-    failures = 0
+    failures = 0 if is_named(program, path) else 1
     for batch, seq in minilm.SHAPES:
         case = f"{reference}/{batch}x{seq}"
         with numpy.load(case + "-out.npz") as file:

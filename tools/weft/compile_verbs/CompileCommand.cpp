@@ -190,10 +190,14 @@ private:
 
 } // namespace
 
-std::string fileBeside(std::string model, const std::string &extension) {
-  while (model.size() > 1 && model.back() == '/')
-    model.pop_back();
-  std::string name = model.substr(model.rfind('/') + 1);
+std::string lastName(std::string path) {
+  while (path.size() > 1 && path.back() == '/')
+    path.pop_back();
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string fileBeside(const std::string &model, const std::string &extension) {
+  std::string name = lastName(model);
   size_t dot = name.rfind('.');
   if (name.empty() || name == "." || name == "..")
     name = "model";

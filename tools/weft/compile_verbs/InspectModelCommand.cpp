@@ -151,7 +151,7 @@ private:
     std::string path = options.positional()[0];
     while (path.size() > 1 && path.back() == '/')
       path.pop_back();
-    line(console.bold(path.substr(path.rfind('/') + 1)) + "  not compiled");
+    line(console.bold(lastName(path)) + "  not compiled");
     for (const FunctionModel &function : functions)
       reportFunction(function);
     reportOperators();

@@ -74,8 +74,8 @@ private:
     std::string path = options.positional()[0], sizes;
     for (const auto &[name, value] : request.sizes)
       sizes += name + "=" + std::to_string(value) + " ";
-    console.result(console.bold(path.substr(path.rfind('/') + 1)) + "  " + prediction.target +
-                   "  on " + request.machine.name + "  " + sizes +
+    console.result(console.bold(lastName(path)) + "  " + prediction.target + "  on " +
+                   request.machine.name + "  " + sizes +
                    "threads=" + std::to_string(request.threads) + "\n");
     console.result("predicted  " + printSeconds(prediction.nanoseconds * 1e-9) + " a call\n");
     Table table{{"share", "time", "calls", "limit", "kernel", "nodes"}, {}};

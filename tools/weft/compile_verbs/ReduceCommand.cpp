@@ -176,10 +176,7 @@ private:
 
   /// MODEL with -small, in the current folder.
   std::string defaultOutput(const std::string &extension) const {
-    std::string name = path;
-    while (name.size() > 1 && name.back() == '/')
-      name.pop_back();
-    name = name.substr(name.rfind('/') + 1);
+    std::string name = lastName(path);
     if (size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0)
       name.resize(dot);
     return name + "-small" + extension;

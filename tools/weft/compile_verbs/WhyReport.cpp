@@ -65,7 +65,7 @@ private:
     for (const auto &[reason, count] : reasons)
       edges += count;
     std::string path = options.positional()[0];
-    line(console.bold(path.substr(path.rfind('/') + 1)) + "  " + explained.target + "  " +
+    line(console.bold(lastName(path)) + "  " + explained.target + "  " +
          counted(explained.kernels.size(), "kernel call") + ", " + counted(edges, "value") +
          " between them");
     if (explained.plan && wanted.empty())

@@ -52,8 +52,10 @@ FuseComm readFuseComm(const ParsedOptions &options);
 CompileOptions readCompileOptions(const ParsedOptions &options);
 /// --in-place[=NAMES]
 void readInPlace(const ParsedOptions &options, CompileOptions &compile);
+/// The file or folder that a path ends with, also where a slash follows.
+std::string lastName(std::string path);
 /// MODEL with another extension, in the current folder; for a checkpoint folder its own name.
-std::string fileBeside(std::string model, const std::string &extension);
+std::string fileBeside(const std::string &model, const std::string &extension);
 
 /// `--dim seq=1..512` and `--assume PREDICATE` as predicates.
 Result<std::vector<std::string>> readFacts(const ParsedOptions &options);
