@@ -14,6 +14,9 @@
 #include "targets/common/KernelTarget.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -94,6 +97,33 @@ struct KeepLongLoops : llvm::PassInfoMixin<KeepLongLoops> {
     return llvm::PreservedAnalyses::all();
   }
 };
+
+/// For the fast selector, which knows neither maxima nor comparisons of booleans: it would leave all of the block before one to the slow
+/// selector, whose scheduler takes time by the square of a block's length, half a minute for 7,000 calls.
+struct SpellForFastSelector : llvm::PassInfoMixin<SpellForFastSelector> {
+  llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &) {
+    for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function)))
+      if (llvm::Value *other = spelled(instruction)) {
+        instruction.replaceAllUsesWith(other);
+        instruction.eraseFromParent();
+      }
+    return llvm::PreservedAnalyses::none();
+  }
+
+  /// Nothing for what is known.
+  static llvm::Value *spelled(llvm::Instruction &instruction) {
+    llvm::IRBuilder<> builder(&instruction);
+    if (auto *extreme = llvm::dyn_cast<llvm::MinMaxIntrinsic>(&instruction)) {
+      llvm::Value *lhs = extreme->getLHS(), *rhs = extreme->getRHS();
+      return builder.CreateSelect(builder.CreateICmp(extreme->getPredicate(), lhs, rhs), lhs, rhs);
+    }
+    auto *compare = llvm::dyn_cast<llvm::ICmpInst>(&instruction);
+    if (!compare || compare->getPredicate() != llvm::CmpInst::ICMP_NE ||
+        !compare->getOperand(0)->getType()->isIntegerTy(1))
+      return nullptr;
+    return builder.CreateXor(compare->getOperand(0), compare->getOperand(1));
+  }
+};
 } // namespace
 
 void optimize(llvm::Module &module, llvm::TargetMachine &machine, Optimization optimization) {
@@ -113,6 +143,11 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine, Optimization o
     builder.registerLateLoopOptimizationsEPCallback(
         [](llvm::LoopPassManager &passes, llvm::OptimizationLevel) {
           passes.addPass(KeepLongLoops());
+        });
+  if (optimization == Optimization::None)
+    builder.registerPipelineStartEPCallback(
+        [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
+          passes.addPass(llvm::createModuleToFunctionPassAdaptor(SpellForFastSelector()));
         });
   if (optimization == Optimization::None)
     builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0).run(module, modules);
