@@ -36,6 +36,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kOthersShown = 3; ///< processors
+#ifdef NDEBUG
+constexpr bool kHasAssertions = false;
+#else
+constexpr bool kHasAssertions = true;
+#endif
 
 weft::Diagnostic error(const char *code, const Twine &text, const std::string &hint = "") {
   return {weft::Diagnostic::Error, code, "", text.str(), hint};
@@ -49,21 +54,26 @@ public:
   Result<Artifact> run() {
     if (Result<void> done = prepare(); !done)
       return done.diagnostics();
-    if (llvm::Error failure = kernels.compile(variants, options))
+    HostObjects hosts;
+    std::vector<Job> jobs = kernels.jobs(variants, options);
+    bool areHostsBeside = !options.embedding && !callsDevices();
+    if (areHostsBeside)
+      jobs.insert(jobs.begin(), [&] { return compileHosts(hosts); });
+    if (llvm::Error failure = runJobs(jobs, options))
       return error("W0390", llvm::toString(std::move(failure)));
     std::vector<std::string> objects = kernels.takeObjects(variants);
     if (wasCancelled())
       return interruption();
     if (options.embedding)
       return embed(std::move(objects));
-    Descriptor descriptor = buildDescriptor(variants, weights, impl.name);
-    for (unsigned v = 0; v < variants.size(); ++v)
-      if (llvm::Error failure = compileHost(v, descriptor, objects.emplace_back()))
+    if (!areHostsBeside)
+      if (llvm::Error failure = compileHosts(hosts))
         return error("W0390", llvm::toString(std::move(failure)));
+    llvm::move(hosts.objects, std::back_inserter(objects));
     report("code", std::to_string(kernelCount()) + " kernels");
     if (Result<void> done = keepTemporaries(objects); !done)
       return done.diagnostics();
-    return wasCancelled() ? Result<Artifact>(interruption()) : write(descriptor, objects);
+    return wasCancelled() ? Result<Artifact>(interruption()) : write(hosts.descriptor, objects);
   }
 
   Result<Artifact> check() {
@@ -421,11 +431,11 @@ private:
       programs->push_back({pass.str(), module.clone()});
   }
 
-  /// One pass after another, each over the whole module.
+  /// One pass after another, each over the whole module. Programs are verified behind each where a build has assertions, else behind the last.
   LogicalResult runPasses(ModuleOp module, std::vector<std::unique_ptr<Pass>> passes) {
-    for (std::unique_ptr<Pass> &pass : passes) {
+    for (auto [i, pass] : llvm::enumerate(passes)) {
       std::string name = pass->getArgument().str();
-      if (failed(runPass(module, std::move(pass))))
+      if (failed(runPass(module, std::move(pass), kHasAssertions || i + 1 == passes.size())))
         return failure();
       keepProgram(name, module);
     }
@@ -437,6 +447,26 @@ private:
   }
 
   size_t kernelCount() const { return distinctKernels(variants).size(); }
+
+  /// Host programs of all variants, one after the other: their sizes are expressions of one context.
+  struct HostObjects {
+    Descriptor descriptor;
+    std::vector<std::string> objects;
+  };
+
+  llvm::Error compileHosts(HostObjects &hosts) {
+    hosts.descriptor = buildDescriptor(variants, weights, impl.name);
+    for (unsigned v = 0; v < variants.size(); ++v)
+      if (llvm::Error failure = compileHost(v, hosts.descriptor, hosts.objects.emplace_back()))
+        return failure;
+    return llvm::Error::success();
+  }
+
+  /// Then host programs say what kernels need, which is known when those are compiled.
+  bool callsDevices() const {
+    return llvm::any_of(variants,
+                        [](const Variant &each) { return each.target.kernels->isForDevice(); });
+  }
 
   /// The descriptor goes with the first variant's.
   llvm::Error compileHost(unsigned v, const Descriptor &descriptor, std::string &object) {

@@ -3,8 +3,6 @@
 #include "compiler/driver/KernelImages.h"
 #include "compiler/driver/KernelCode.h"
 #include "llvm/ADT/StringSet.h"
-#include <atomic>
-#include <thread>
 
 namespace weft {
 
@@ -19,45 +17,31 @@ distinctKernels(const std::vector<Variant> &variants) {
   return kernels;
 }
 
-/// Calls `work` in threads until each says that nothing is left.
-static void inThreads(size_t count, llvm::function_ref<void()> work) {
-  std::vector<std::thread> threads;
-  for (size_t t = 1; t < count; ++t)
-    threads.emplace_back(work);
-  work();
-  for (std::thread &thread : threads)
-    thread.join();
-}
-
-llvm::Error KernelImages::compile(const std::vector<Variant> &variants,
-                                  const CompileOptions &options) {
-  auto kernels = distinctKernels(variants);
-  std::vector<KernelImage> made(kernels.size());
-  std::vector<std::string> failures(kernels.size());
-  std::atomic<size_t> next{0};
-  unsigned jobs = options.jobs ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
-  inThreads(std::min<size_t>(jobs, kernels.size()), [&] {
-    for (size_t i; (i = next++) < kernels.size() && !(options.cancelled && options.cancelled());) {
-      auto [target, kernel] = kernels[i];
-      llvm::Expected<KernelImage> image =
+std::vector<Job> KernelImages::jobs(const std::vector<Variant> &variants,
+                                    const CompileOptions &options) {
+  std::vector<Job> jobs;
+  for (auto [of, kernel] : distinctKernels(variants)) {
+    KernelImage &image = images[kernel->symbol];
+    jobs.push_back([&options, &image, target = of, kernel = kernel]() -> llvm::Error {
+      llvm::Expected<KernelImage> made =
           options.kernelCode ? options.kernelCode->get().imageOf(*target, kernel->text,
                                                                  kernel->symbol, kernel->schedule)
                              : target->compile(kernel->text, kernel->symbol, kernel->schedule);
-      if (image)
-        made[i] = std::move(*image);
-      else
-        failures[i] = llvm::toString(image.takeError());
-    }
-  });
-  for (const std::string &failure : failures)
-    if (!failure.empty())
-      return llvm::createStringError(failure);
-  for (auto [kernel, image] : llvm::zip_equal(kernels, made)) {
-    if (image.unit != Unit::Reals)
-      units[image.unit].insert(kernel.second->symbol);
-    images[kernel.second->symbol] = std::move(image);
+      if (!made)
+        return made.takeError();
+      image = std::move(*made);
+      return llvm::Error::success();
+    });
   }
-  return llvm::Error::success();
+  return jobs;
+}
+
+std::map<Unit, std::set<std::string>> KernelImages::byUnit() const {
+  std::map<Unit, std::set<std::string>> units;
+  for (const auto &[symbol, image] : images)
+    if (image.unit != Unit::Reals)
+      units[image.unit].insert(symbol);
+  return units;
 }
 
 std::vector<std::string> KernelImages::takeObjects(std::vector<Variant> &variants) {

@@ -1,12 +1,13 @@
 //===- KernelImages.h - The code of all kernels of an artifact ---------------------------------------===//
 //
 //   KernelImages kernels;
-//   if (llvm::Error failure = kernels.compile(variants, options)) …
+//   if (llvm::Error failure = runJobs(kernels.jobs(variants, options), options)) …
 //   std::vector<std::string> objects = kernels.takeObjects(variants);   // to link
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_DRIVER_KERNELIMAGES_H
 #define WEFT_COMPILER_DRIVER_KERNELIMAGES_H
 
+#include "compiler/driver/Jobs.h"
 #include "compiler/plan/Variant.h"
 #include "weft/compiler.hpp"
 #include <map>
@@ -20,8 +21,8 @@ distinctKernels(const std::vector<Variant> &variants);
 
 class KernelImages {
 public:
-  /// One image per kernel, by as many threads as the options say. What is left when the options' caller cancels is not compiled.
-  llvm::Error compile(const std::vector<Variant> &variants, const CompileOptions &options);
+  /// One per kernel, each for an image of its own.
+  std::vector<Job> jobs(const std::vector<Variant> &variants, const CompileOptions &options);
   /// Of kernels for processors, in the order of `distinctKernels`. Variants for devices get their code.
   std::vector<std::string> takeObjects(std::vector<Variant> &variants);
   /// Of a kernel for a device.
@@ -29,11 +30,10 @@ public:
     return images.at(kernel.symbol).bytes;
   }
   /// Symbols of kernels that do not multiply f32.
-  const std::map<Unit, std::set<std::string>> &byUnit() const { return units; }
+  std::map<Unit, std::set<std::string>> byUnit() const;
 
 private:
   std::map<std::string, KernelImage> images; ///< by symbol
-  std::map<Unit, std::set<std::string>> units;
 };
 
 } // namespace weft

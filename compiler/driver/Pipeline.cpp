@@ -166,8 +166,9 @@ std::vector<std::unique_ptr<Pass>> passesOf(StringRef phase, const PipelineOptio
   return passes;
 }
 
-LogicalResult runPass(ModuleOp module, std::unique_ptr<Pass> pass) {
+LogicalResult runPass(ModuleOp module, std::unique_ptr<Pass> pass, bool verifies) {
   PassManager manager(module.getContext());
+  manager.enableVerifier(verifies);
   add(manager, std::move(pass));
   return manager.run(module);
 }

@@ -48,7 +48,8 @@ llvm::StringRef phaseOf(mlir::ModuleOp module);
 std::vector<std::unique_ptr<mlir::Pass>> passesOf(llvm::StringRef phase,
                                                   const PipelineOptions &options);
 /// Runs it over the whole module.
-mlir::LogicalResult runPass(mlir::ModuleOp module, std::unique_ptr<mlir::Pass> pass);
+mlir::LogicalResult runPass(mlir::ModuleOp module, std::unique_ptr<mlir::Pass> pass,
+                            bool verifies = true);
 
 /// --weft-graph, --weft-fuse and --weft-plan in tools that parse options of passes.
 void registerPipelines();

@@ -104,7 +104,11 @@ SymExpr WeightOp::partNumber() {
   return number;
 }
 
-/// R5
+static InFlightDiagnostic refuseConstant(WeightOp op, Type type) {
+  return op.emitOpError("is of ") << op.wholeType() << ", but its constant is of " << type;
+}
+
+/// R5, of numbers
 static LogicalResult verifyConstant(WeightOp op) {
   SymTensorType whole = op.wholeType();
   auto dims = whole.getConstantDims();
@@ -112,22 +116,24 @@ static LogicalResult verifyConstant(WeightOp op) {
     return op.emitOpError("is of ") << whole << ", whose sizes are no numbers";
   int64_t count = std::accumulate(dims->begin(), dims->end(), int64_t(1), std::multiplies<>());
   Type number = numberType(whole.getElementType());
-  auto refuse = [&](auto type) {
-    return op.emitOpError("is of ") << whole << ", but its constant is of " << type;
-  };
-  if (auto elements = dyn_cast<ElementsAttr>(op.getValue()))
-    return elements.getNumElements() == count && elements.getElementType() == number
-               ? success()
-               : refuse(elements.getShapedType());
-  auto name = dyn_cast<FlatSymbolRefAttr>(op.getValue());
+  auto elements = dyn_cast<ElementsAttr>(op.getValue());
+  if (elements && (elements.getNumElements() != count || elements.getElementType() != number))
+    return refuseConstant(op, elements.getShapedType());
+  return success();
+}
+
+/// R5, of weights with names
+LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto name = dyn_cast<FlatSymbolRefAttr>(getValue());
   auto weight =
-      name ? SymbolTable::lookupNearestSymbolFrom<weft::WeightOp>(op, name) : weft::WeightOp();
+      name ? symbols.lookupNearestSymbolFrom<weft::WeightOp>(*this, name) : weft::WeightOp();
   if (!weight) // declared, or not, where it is stored
     return success();
   auto type = cast<SymTensorType>(weight.getType());
+  SymTensorType whole = wholeType();
   bool isIt =
       type.getElements() == whole.getElements() && type.getElementType() == whole.getElementType();
-  return isIt ? success() : refuse(type);
+  return isIt ? success() : refuseConstant(*this, type);
 }
 
 LogicalResult WeightOp::verify() {

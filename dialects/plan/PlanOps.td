@@ -92,7 +92,7 @@ def Plan_OutputOp : Plan_Op<"output"> {
   let hasVerifier = 1;
 }
 
-def Plan_WeightOp : Plan_Op<"weight"> {
+def Plan_WeightOp : Plan_Op<"weight", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a constant as the artifact stores it";
   let description = [{
     `value` is the name of a `weft.weight` or the elements; `layout` is the order that a schedule asks for, empty for row-major.

@@ -19,14 +19,21 @@ bool SymExprStorage::operator==(const KeyTy &key) const {
   return name == key.name && lhs == key.lhs && rhs == key.rhs;
 }
 
+/// Of polynomials word by word: they are looked up all the time, and have few terms.
 llvm::hash_code SymExprStorage::hashKey(const KeyTy &key) {
   if (key.kind != NodeKind::Polynomial)
     return llvm::hash_combine(key.kind, key.name, key.lhs, key.rhs);
-  llvm::hash_code hash = llvm::hash_value(key.terms.size());
+  uint64_t hash = key.terms.size();
+  auto mix = [&hash](uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 32;
+  };
   for (const Term &term : key.terms) {
-    hash = llvm::hash_combine(hash, term.coefficient);
-    for (const Factor &factor : term.factors)
-      hash = llvm::hash_combine(hash, factor.atom, factor.power);
+    mix(uint64_t(term.coefficient));
+    for (const Factor &factor : term.factors) {
+      mix(reinterpret_cast<uintptr_t>(factor.atom.asAttribute().getAsOpaquePointer()));
+      mix(factor.power);
+    }
   }
   return hash;
 }
@@ -133,6 +140,10 @@ SymExpr symbolic::makePolynomial(MLIRContext *context, ArrayRef<Term> terms) {
   return makeNode(context, NodeKey{NodeKind::Polynomial, terms, {}, {}, {}});
 }
 
+SymExpr symbolic::makeConstant(MLIRContext *context, int64_t value) {
+  return makePolynomial(context, value == 0 ? ArrayRef<Term>() : ArrayRef<Term>({value, {}}));
+}
+
 SymExpr symbolic::makeMonomial(MLIRContext *context, Monomial factors, int64_t coefficient) {
   return makePolynomial(context, Term{coefficient, factors});
 }
@@ -219,6 +230,8 @@ SymExpr symbolic::addScaled(SymExpr a, SymExpr b, int64_t scale) {
 
 /// One term times a polynomial: the order of the terms stays.
 static SymExpr multiplyByTerm(const Term &term, SymExpr expr) {
+  if (term.factors.empty() && term.coefficient == 1)
+    return expr;
   MonomialPool pool;
   SmallVector<Term, 8> result;
   for (const Term &other : nodeOf(expr).terms) {
@@ -320,7 +333,7 @@ SymExpr SumBuilder::build() {
 Monomial MonomialPool::product(Monomial a, Monomial b) {
   if (a.empty() || b.empty())
     return a.empty() ? b : a;
-  SmallVector<Factor, 4> &result = storage.emplace_back();
+  SmallVector<Factor, 4> &result = storage.emplace_front();
   while (!a.empty() || !b.empty()) {
     int order = a.empty() ? 1 : b.empty() ? -1 : compareAtoms(a[0].atom, b[0].atom);
     Factor next{order <= 0 ? a[0].atom : b[0].atom, 0};
@@ -354,11 +367,11 @@ std::optional<Monomial> MonomialPool::quotient(Monomial a, Monomial b) {
   }
   if (!b.empty())
     return std::nullopt;
-  return Monomial(storage.emplace_back(std::move(result)));
+  return Monomial(storage.emplace_front(std::move(result)));
 }
 
 Monomial MonomialPool::commonNonNegative(Monomial a, Monomial b) {
-  SmallVector<Factor, 4> &result = storage.emplace_back();
+  SmallVector<Factor, 4> &result = storage.emplace_front();
   for (const Factor &x : a)
     for (const Factor &y : b)
       if (x.atom == y.atom && nodeOf(x.atom).nonNegative)

@@ -14,7 +14,7 @@
 
 #include "dialects/symbolic/SymExpr.h"
 #include "mlir/IR/AttributeSupport.h"
-#include <deque>
+#include <forward_list>
 
 namespace weft::symbolic {
 
@@ -75,6 +75,7 @@ SymExpr makeOverflow(mlir::MLIRContext *context);
 SymExpr makeAtom(NodeKind kind, SymExpr lhs, SymExpr rhs = SymExpr());
 /// `terms` are sorted, distinct and not zero. They are copied.
 SymExpr makePolynomial(mlir::MLIRContext *context, llvm::ArrayRef<Term> terms);
+SymExpr makeConstant(mlir::MLIRContext *context, int64_t value);
 SymExpr makeMonomial(mlir::MLIRContext *context, Monomial factors, int64_t coefficient = 1);
 
 /// Structural orders, < 0 when `a` sorts first. Leading monomials (high degree) sort first.
@@ -116,7 +117,7 @@ public:
   Monomial commonNonNegative(Monomial a, Monomial b);
 
 private:
-  std::deque<llvm::SmallVector<Factor, 4>> storage;
+  std::forward_list<llvm::SmallVector<Factor, 4>> storage;
 };
 
 /// Rebuilds `expr` from its leaves. `replace` may give another value for a symbol, or for a function atom whose operands are rebuilt;

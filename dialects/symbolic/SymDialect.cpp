@@ -11,6 +11,8 @@ MLIR_DEFINE_EXPLICIT_TYPE_ID(weft::SymExprAttr)
 SymDialect::SymDialect(MLIRContext *context)
     : Dialect(getDialectNamespace(), context, TypeID::get<SymDialect>()) {
   addAttributes<SymExprAttr>();
+  for (auto [value, expr] : llvm::enumerate(small))
+    expr = symbolic::makeConstant(context, value);
 }
 
 Attribute SymDialect::parseAttribute(DialectAsmParser &parser, Type) const {

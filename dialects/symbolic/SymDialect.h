@@ -12,6 +12,7 @@
 #include "dialects/symbolic/SymExpr.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/DialectImplementation.h"
+#include <array>
 #include <memory>
 #include <mutex>
 
@@ -31,7 +32,13 @@ public:
   /// The empty set of facts of this context; SymFacts keeps its memo here so that it lives as long as the expressions.
   std::shared_ptr<const void> getFactsRoot(llvm::function_ref<std::shared_ptr<const void>()> make);
 
+  /// Of the numbers that every computation begins with; null for others.
+  SymExpr smallConstant(int64_t value) const {
+    return value >= 0 && value < int64_t(small.size()) ? small[value] : SymExpr();
+  }
+
 private:
+  std::array<SymExpr, 5> small;
   std::once_flag factsOnce;
   std::shared_ptr<const void> factsRoot;
 };

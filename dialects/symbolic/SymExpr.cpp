@@ -8,8 +8,8 @@ using namespace weft;
 using namespace weft::symbolic;
 
 SymExpr SymExpr::constant(MLIRContext *context, int64_t value) {
-  context->getOrLoadDialect<SymDialect>();
-  return makePolynomial(context, value == 0 ? ArrayRef<Term>() : ArrayRef<Term>({value, {}}));
+  SymExpr known = context->getOrLoadDialect<SymDialect>()->smallConstant(value);
+  return known ? known : makeConstant(context, value);
 }
 
 SymExpr SymExpr::symbol(StringAttr name) {

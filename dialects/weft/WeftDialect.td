@@ -23,6 +23,14 @@ def Weft_Dialect : Dialect {
   let extraClassDeclaration = [{
     void registerTypes();
     void registerAttributes();
+
+    /// Rules that were bound, for whoever binds the same text to the same types again.
+    RuleMemo &ruleMemo() { return rules; }
+
+  private:
+    RuleMemo rules;
+
+  public:
   }];
 }
 

@@ -148,17 +148,21 @@ bool Layers::readsAlike(Value earlier, Value later, size_t period) {
 
 /// Whether an operation is what the one a period earlier is.
 bool Layers::isAlike(size_t later, size_t period) {
+  if (operationNumbers[later - period] != operationNumbers[later])
+    return false;
   Operation *a = operations[later - period], *b = operations[later];
-  return numberOf(a) == numberOf(b) &&
-         llvm::all_of(llvm::zip_equal(a->getOperands(), b->getOperands()), [&](auto pair) {
-           return readsAlike(std::get<0>(pair), std::get<1>(pair), period);
-         });
+  return llvm::all_of(llvm::zip_equal(a->getOperands(), b->getOperands()), [&](auto pair) {
+    return readsAlike(std::get<0>(pair), std::get<1>(pair), period);
+  });
 }
 
 /// The one that spares most operations; of these the one with the shortest layers.
 Layers::Stack Layers::findStack() {
   Stack best;
   size_t spared = 0, count = operations.size();
+  operationNumbers.resize(count);
+  llvm::transform(operations, operationNumbers.begin(),
+                  [&](Operation *op) { return numberOf(op); });
   for (size_t period = 1; period <= std::min(kLongestLayer, count / kFewest); ++period)
     for (size_t begin = 0, at = period; at <= count; ++at) {
       if (at < count && isAlike(at, period))

@@ -51,6 +51,7 @@ private:
   mlir::Block &block;
   std::map<Words, unsigned> numbers;
   std::vector<mlir::Operation *> operations; ///< that compute something at run time
+  std::vector<unsigned> operationNumbers;    ///< of these, by what they are
   llvm::DenseMap<mlir::Operation *, size_t> places;
   llvm::DenseMap<mlir::Operation *, unsigned> known;
   llvm::DenseSet<mlir::Operation *> constants;

@@ -28,7 +28,7 @@ void printWithoutPicks(func::FuncOp specification, raw_ostream &os) {
   func::FuncOp copy = specification.clone();
   copy->removeAttr(kPicksAttr);
   alone->push_back(copy);
-  alone->print(os);
+  alone->print(os, OpPrintingFlags().assumeVerified());
 }
 
 } // namespace

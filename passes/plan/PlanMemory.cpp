@@ -4,6 +4,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <map>
 
 using namespace mlir;
 
@@ -286,6 +287,51 @@ private:
   bool exact = true;
 };
 
+/// What offset + size of a class can be. Layers are alike, and so is what lies below their values: each question is answered once.
+class Tops {
+public:
+  using Of = SmallVector<Sum>;
+  explicit Tops(LargestSums &largest) : largest(largest) {}
+
+  /// Of a class that lies above those with these tops. The answer lives as long as this.
+  const Of &above(ArrayRef<const Of *> below, SymExpr bytes) {
+    SmallVector<const Of *> distinct;
+    for (const Of *each : below)
+      if (!llvm::is_contained(distinct, each))
+        distinct.push_back(each);
+    Key key{bytes.asAttribute().getAsOpaquePointer()};
+    key.insert(key.end(), distinct.begin(), distinct.end());
+    auto [found, isNew] = known.try_emplace(std::move(key));
+    if (isNew)
+      fill(found->second, distinct, bytes);
+    return found->second;
+  }
+  ArrayRef<Sum> peaks() const { return largestOfAll; }
+
+private:
+  using Key = std::vector<const void *>;
+
+  void fill(Of &tops, ArrayRef<const Of *> below, SymExpr bytes) {
+    SmallVector<Sum> bases;
+    llvm::DenseSet<SymExpr> seen;
+    for (const Of *each : below)
+      for (const Sum &top : *each)
+        if (seen.insert(top.bytes).second)
+          largest.add(bases, top);
+    if (bases.empty())
+      bases.push_back(largest.sumOf(SymExpr::constant(bytes.getContext(), 0)));
+    Sum size = largest.sumOf(bytes);
+    for (const Sum &base : bases) {
+      tops.push_back(base + size);
+      largest.add(largestOfAll, tops.back());
+    }
+  }
+
+  LargestSums &largest;
+  std::map<Key, Of> known;
+  SmallVector<Sum> largestOfAll;
+};
+
 } // namespace
 
 SmallVector<SymValues> sizesToTry(ArrayRef<StringAttr> symbols, const SymFacts &facts) {
@@ -311,27 +357,16 @@ MemoryPlan planMemory(ArrayRef<StorageClass> classes, unsigned block, ArrayRef<S
     place[i] = n;
   plan.below.resize(classes.size());
   LargestSums largest(symbols, facts);
-  SmallVector<SmallVector<Sum>> tops(classes.size()); // what offset + size can be
-  SmallVector<Sum> peaks;
+  Tops tops(largest);
+  SmallVector<const Tops::Of *> of(classes.size());
   for (unsigned i : plan.order) {
-    SmallVector<Sum> bases;
-    llvm::DenseSet<SymExpr> seen;
     llvm::copy_if(conflicts[i], std::back_inserter(plan.below[i]),
                   [&](unsigned j) { return place[j] < place[i]; });
     llvm::sort(plan.below[i], [&](unsigned a, unsigned b) { return place[a] < place[b]; });
-    for (unsigned j : plan.below[i])
-      for (const Sum &top : tops[j])
-        if (seen.insert(top.bytes).second)
-          largest.add(bases, top);
-    if (bases.empty())
-      bases.push_back(largest.sumOf(SymExpr::constant(context, 0)));
-    Sum size = largest.sumOf(classes[i].bytes);
-    for (const Sum &base : bases) {
-      tops[i].push_back(base + size);
-      largest.add(peaks, tops[i].back());
-    }
+    of[i] = &tops.above(llvm::map_to_vector(plan.below[i], [&](unsigned j) { return of[j]; }),
+                        classes[i].bytes);
   }
-  for (const Sum &peak : peaks)
+  for (const Sum &peak : tops.peaks())
     plan.peaks.push_back(peak.bytes);
   plan.isExact = largest.isExact();
   if (plan.peaks.empty())

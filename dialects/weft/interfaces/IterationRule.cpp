@@ -388,8 +388,46 @@ private:
 FailureOr<IterationRule> IterationRule::bind(StringRef text, TypeRange operands, TypeRange results,
                                              Report report) {
   MLIRContext *context = operands.empty() ? results[0].getContext() : operands[0].getContext();
-  return RuleBinder(context, report).run(text, operands, results);
+  RuleMemo &memo = context->getLoadedDialect<WeftDialect>()->ruleMemo();
+  std::string key = RuleMemo::keyOf(text, operands, results);
+  if (std::optional<IterationRule> known = memo.find(key))
+    return *known;
+  FailureOr<IterationRule> rule = RuleBinder(context, report).run(text, operands, results);
+  if (succeeded(rule))
+    memo.add(key, *rule);
+  return rule;
 }
+
+//===-- Memo -------------------------------------------------------------------------------------===//
+
+std::string RuleMemo::keyOf(StringRef text, TypeRange operands, TypeRange results) {
+  std::string key = text.str();
+  for (TypeRange types : {operands, results}) {
+    key.push_back('\0'); // is in no text
+    uint64_t count = types.size();
+    key.append(reinterpret_cast<const char *>(&count), sizeof count);
+    for (Type type : types) {
+      const void *pointer = type.getAsOpaquePointer();
+      key.append(reinterpret_cast<const char *>(&pointer), sizeof pointer);
+    }
+  }
+  return key;
+}
+
+std::optional<IterationRule> RuleMemo::find(StringRef key) const {
+  std::lock_guard lock(mutex);
+  auto found = rules.find(key);
+  return found == rules.end() ? std::nullopt : std::optional(found->second);
+}
+
+void RuleMemo::add(StringRef key, const IterationRule &rule) {
+  std::lock_guard lock(mutex);
+  if (rules.size() >= kMost)
+    rules.clear();
+  rules.try_emplace(key, rule);
+}
+
+//===-- Questions --------------------------------------------------------------------------------===//
 
 std::optional<std::string> IterationRule::reordered(StringRef text, ArrayRef<int64_t> order) {
   auto [operands, result] = text.split("->");

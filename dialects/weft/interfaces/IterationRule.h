@@ -24,6 +24,8 @@
 #include "mlir/IR/TypeRange.h"
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+#include <mutex>
 #include <optional>
 
 namespace mlir {
@@ -108,6 +110,21 @@ private:
   llvm::SmallVector<Dims, 3> operandAccesses, resultAccesses;
   llvm::SmallVector<Form, 3> operandForms, resultForms;
   std::optional<Combiner> combinerKind;
+};
+
+/// Layers of a model are alike, passes ask for the same rules again, and binding one reads text and compares expressions: each is
+/// bound once in a context. Any number of threads may ask.
+class RuleMemo {
+public:
+  static std::string keyOf(llvm::StringRef text, mlir::TypeRange operands, mlir::TypeRange results);
+  std::optional<IterationRule> find(llvm::StringRef key) const;
+  void add(llvm::StringRef key, const IterationRule &rule);
+
+private:
+  /// A context may live as long as a tool: more are forgotten.
+  static constexpr unsigned kMost = 1 << 14;
+  mutable std::mutex mutex;
+  llvm::StringMap<IterationRule> rules;
 };
 
 } // namespace weft

@@ -31,20 +31,26 @@ static bool isNumberOf(Type element, Attribute number) {
   return held == value || (std::isnan(held) && std::isnan(value));
 }
 
+LogicalResult ConstantOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto type = tensorType(getResult());
+  auto name = dyn_cast<FlatSymbolRefAttr>(getValue());
+  if (!name)
+    return success();
+  auto weight = symbols.lookupNearestSymbolFrom<WeightOp>(*this, name);
+  if (!weight)
+    return emitOpError("names weight '") << name.getValue() << "', which does not exist";
+  if (weight.getType() == type)
+    return success();
+  InFlightDiagnostic error = emitOpError("has type ") << type << ", but weight '" << name.getValue()
+                                                      << "' has type " << weight.getType();
+  error.attachNote(weight.getLoc()) << "the weight is declared here";
+  return error;
+}
+
 LogicalResult ConstantOp::verify() {
   auto type = tensorType(getResult());
-  if (auto name = dyn_cast<FlatSymbolRefAttr>(getValue())) {
-    auto weight = SymbolTable::lookupNearestSymbolFrom<WeightOp>(*this, name);
-    if (!weight)
-      return emitOpError("names weight '") << name.getValue() << "', which does not exist";
-    if (weight.getType() == type)
-      return success();
-    InFlightDiagnostic error = emitOpError("has type ")
-                               << type << ", but weight '" << name.getValue() << "' has type "
-                               << weight.getType();
-    error.attachNote(weight.getLoc()) << "the weight is declared here";
-    return error;
-  }
+  if (isa<FlatSymbolRefAttr>(getValue()))
+    return success();
   auto elements = dyn_cast<DenseElementsAttr>(getValue());
   if (!elements)
     return emitOpError("must have dense elements");

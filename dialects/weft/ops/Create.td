@@ -17,7 +17,7 @@ def Weft_WeightOp : Weft_Op<"weight", [Symbol]> {
   let hasVerifier = 1;
 }
 
-def Weft_ConstantOp : Weft_Op<"constant", [Pure, Weft_ReferenceInterface, DeclareOpInterfaceMethods<Weft_ElementInterface, ["emitElement"]>]> {
+def Weft_ConstantOp : Weft_Op<"constant", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>, Weft_ReferenceInterface, DeclareOpInterfaceMethods<Weft_ElementInterface, ["emitElement"]>]> {
   let summary = "a constant: dense elements, or a weight by name";
   let arguments = (ins AnyAttrOf<[ElementsAttr, FlatSymbolRefAttr]>:$value);
   let results = (outs Weft_Tensor:$result);
