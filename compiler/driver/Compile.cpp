@@ -1,6 +1,6 @@
 //===- Compile.cpp - weft::Compiler::compile ------------------------------------------------------------------------------===//
 //
-//   facts → the phases of Pipeline.h → kernels in parallel, host program → link → write
+//   facts → the phases of Pipeline.h → kernels, and host programs beside them → link → write
 //
 // Everything up to code happens once per target, as what a target accepts decides what is grouped. Kernels and host programs of all
 // variants are one image. The caller's module is not changed: passes work on a copy.

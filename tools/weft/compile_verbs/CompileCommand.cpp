@@ -190,22 +190,6 @@ private:
 
 } // namespace
 
-std::string lastName(std::string path) {
-  while (path.size() > 1 && path.back() == '/')
-    path.pop_back();
-  return path.substr(path.rfind('/') + 1);
-}
-
-std::string fileBeside(const std::string &model, const std::string &extension) {
-  std::string name = lastName(model);
-  size_t dot = name.rfind('.');
-  if (name.empty() || name == "." || name == "..")
-    name = "model";
-  else if (dot != std::string::npos && dot > 0)
-    name.resize(dot);
-  return name + extension;
-}
-
 void readInPlace(const ParsedOptions &options, CompileOptions &compile) {
   compile.inPlace = options.has("in-place");
   std::string names = options.value("in-place");

@@ -94,4 +94,20 @@ std::optional<Module> importModel(const ParsedOptions &options, Console &console
   return *module;
 }
 
+std::string lastName(std::string path) {
+  while (path.size() > 1 && path.back() == '/')
+    path.pop_back();
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string fileBeside(const std::string &model, const std::string &extension) {
+  std::string name = lastName(model);
+  size_t dot = name.rfind('.');
+  if (name.empty() || name == "." || name == "..")
+    name = "model";
+  else if (dot != std::string::npos && dot > 0)
+    name.resize(dot);
+  return name + extension;
+}
+
 } // namespace weft::cli
