@@ -69,8 +69,9 @@ double errorOf(const WeightExtent &extent, const EdgeStatistics &seen, ArrayRef<
       double &most = largest[i / matrix.columnStride % matrix.columns];
       most = std::max(most, std::fabs(matrix.elements[i] * factor));
     }
-    for (double most : largest)
-      error += all * (most / kMostByte) * (most / kMostByte) / 12;
+    for (auto [column, most] : llvm::enumerate(largest))
+      error += (matrix.isDepthwise() ? power[column] : all) * (most / kMostByte) *
+               (most / kMostByte) / 12;
   }
   return error;
 }
@@ -127,7 +128,7 @@ std::vector<std::vector<float>> factorSetsOf(const Edge &edge, const WeightExten
                                              const EdgeStatistics &seen) {
   size_t channels = size_t(edge.channels);
   std::vector<std::vector<float>> sets;
-  if (!edge.hasRows)
+  if (!edge.channel || channels < 2)
     return sets;
   sets.emplace_back(channels, 1.0f);
   for (double strength : kStrengths) {

@@ -25,6 +25,8 @@ struct WeightExtent {
   struct Matrix {
     std::vector<float> elements;
     size_t channels, channelStride, columns, columnStride;
+    /// Whether each column reads one channel, its own.
+    bool isDepthwise() const { return channels > 1 && channelStride == columnStride; }
   };
   std::vector<Matrix> layers;
 };
@@ -38,7 +40,7 @@ struct EdgeChoice {
   double range = 1;     ///< of a static one: the part of what was seen that its scale reaches
 };
 
-/// Candidates for an edge with rows: ones, then one set for each strength; nothing for others.
+/// Candidates for an edge with channels: ones, then one set for each strength; nothing for others.
 std::vector<std::vector<float>> factorSetsOf(const Edge &edge, const WeightExtent &extent,
                                              const EdgeStatistics &seen);
 

@@ -47,10 +47,11 @@ Result<std::unique_ptr<Observer>> Observer::create(const Module &module,
 Result<std::vector<EdgeStatistics>> Observer::observe(const Calls &calls, const FactorSets &sets,
                                                       const std::function<bool()> &isLate) {
   std::vector<float> inverses;
-  for (const std::vector<std::vector<float>> &edge : sets)
-    for (const std::vector<float> &set : edge)
-      for (float factor : set)
-        inverses.push_back(1 / factor);
+  for (auto [edge, ofEdge] : llvm::zip_equal(*edges, sets))
+    if (edge.hasRows)
+      for (const std::vector<float> &set : ofEdge)
+        for (float factor : set)
+          inverses.push_back(1 / factor);
   std::vector<EdgeStatistics> statistics(edges->size());
   count = 0;
   for (size_t i = 0; i < calls.count && (i == 0 || !isLate()); ++i) {

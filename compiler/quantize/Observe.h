@@ -18,8 +18,8 @@ struct EdgeStatistics {
   std::vector<double> peaks; ///< by set of factors: sums of squares of rows' largest magnitudes
 };
 
-/// Sets of what channels are divided by: for every edge with rows `kFactorSets` lists, the first of
-/// ones.
+/// Sets of what channels are divided by: for every edge with channels `kFactorSets` lists, the
+/// first of ones.
 using FactorSets = std::vector<std::vector<std::vector<float>>>;
 
 /// Calls the program that --weft-observe-edges made. Its memory does not depend on the number of

@@ -65,12 +65,17 @@ std::optional<IntegerLayer> layerOf(ContractOp op) {
 
 std::optional<IntegerLayer> layerOf(ConvOp op) {
   ConstantOp weight = constantWeight(op.getFilter());
-  if (!weight || !isReal(op.getInput()) || !op.getAccumulate().isF32() || op.getGroups() > 1 ||
+  if (!weight || !isReal(op.getInput()) || !op.getAccumulate().isF32() ||
       typeOf(op.getFilter()).getRank() > 4 || op.getChannelsLast())
     return std::nullopt;
   IntegerLayer layer{op, op.getInput(), weight, 0, {1}, {}, {}, false, false};
-  if (typeOf(op.getInput()).getDim(1).asConstant())
-    layer.inputChannel = layer.weightChannel = 1;
+  auto channels = typeOf(op.getInput()).getDim(1).asConstant();
+  bool isDepthwise = channels == int64_t(op.getGroups()) &&
+                     typeOf(op.getFilter()).getDim(0).asConstant() == channels;
+  if (channels && (op.getGroups() == 1 || isDepthwise)) {
+    layer.inputChannel = 1;
+    layer.weightChannel = op.getGroups() == 1 ? 1 : 0;
+  }
   return layer;
 }
 

@@ -1,7 +1,8 @@
 """Writes FOLDER/MODEL.PRECISION.onnx with ONNX Runtime's quantiser; every engine runs this file. Runs in its environment.
 
-    python quantise.py FOLDER MODEL int8|dynamic|int4
+    python quantise.py FOLDER MODEL int8|int8_entropy|int8_percentile|dynamic|int4
 int8: encoders and CNNs are calibrated with FOLDER/MODEL.calls (QDQ, weights per channel); decoders quantise activations when they run (MatMulInteger).
+int8_entropy, int8_percentile: the same with the tool's other ways to find ranges.
 dynamic: every model does so.
 int4: weights of products in blocks of 32 (MatMulNBits), activations of products may be rounded to bytes (accuracy level 4).
 """
@@ -10,10 +11,12 @@ import os
 import sys
 
 import numpy as np
-from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
+from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_dynamic, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
 import cases
+
+METHODS = {"int8": CalibrationMethod.MinMax, "int8_entropy": CalibrationMethod.Entropy, "int8_percentile": CalibrationMethod.Percentile}
 
 
 class Samples(CalibrationDataReader):
@@ -48,7 +51,7 @@ def main(folder, model, precision):
     is_encoder = model in cases.ENCODERS
     quantize_static(prepared, target, Samples(os.path.join(folder, model + ".calls")), quant_format=QuantFormat.QDQ, per_channel=True,
                     op_types_to_quantize=["MatMul"] if is_encoder else None, activation_type=QuantType.QUInt8,
-                    weight_type=QuantType.QInt8)
+                    weight_type=QuantType.QInt8, calibrate_method=METHODS[precision])
     os.remove(prepared)
 
 

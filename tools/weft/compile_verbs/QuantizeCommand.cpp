@@ -353,12 +353,12 @@ private:
 
   static void writeChoices(JsonWriter &json, const QuantizedLayer &layer) {
     json.array("choices");
-    for (const QuantizedChoice &choice : layer.choices)
-      json.object()
-          .field("form", choice.form)
-          .field("loss", choice.loss)
-          .field("saved_seconds", choice.seconds)
-          .end();
+    for (const QuantizedChoice &choice : layer.choices) {
+      json.object().field("form", choice.form);
+      if (choice.strength >= 0)
+        json.field("strength", choice.strength);
+      json.field("loss", choice.loss).field("saved_seconds", choice.seconds).end();
+    }
     json.end();
   }
 

@@ -1,0 +1,23 @@
+# Convolutions, also with a filter for each channel, whose channels differ by a factor of 1,000: what the first makes large, the last has small weights for.
+$ python3 -c "
+$+ import array, random; r = random.Random(1); size = [10.0 ** (3 * c / 15 - 2) for c in range(16)]
+$+ first = [size[i // 36] * r.gauss(0, 0.2) for i in range(16 * 36)]; each = [r.gauss(0, 0.3) for i in range(16 * 9)]
+$+ last = [r.gauss(0, 0.1) / size[i // 9 % 16] for i in range(8 * 16 * 9)]
+$+ array.array('f', first + each + last).tofile(open('w.bin', 'wb'))"
+$ python3 make_calls.py calls 20
+$ weft quantize channels.mlir --calibration calls --time 0.2s --budget 'cosine>=0.9' --strategy s.strategy -o found.weft --json > found.json
+! ...
+
+# One scale for all of them keeps every channel, as channels are divided by factors first.
+$ python3 -c "
+$+ import json; d = json.load(open('found.json')); best = [l['choices'][0] for l in d['layers']]
+$+ print([l['name'] for l in d['layers']], [[c['form'] for c in l['choices']] for l in d['layers']])
+$+ print(['strength' in c for c in best[1:]], [c['loss'] < 1e-3 for c in best])"
+| ['/first/Conv', '/each/Conv', '/last/Conv'] [['static'], ['static'], ['static']]
+| [True, True] [True, True, True]
+
+# All of them together, which what was promised is said of, whatever is faster here.
+$ sed 's/ | f32 | -$/ | static scale=0.0625 zero=128 | -/' s.strategy > all.strategy
+$ weft quantize -q channels.mlir --strategy all.strategy --apply -o all.weft -o all.mlir && weft verify -q all.mlir all.weft --dim m=5
+$ grep -c 'weft.quantize ' all.mlir
+| 3

@@ -1,0 +1,127 @@
+"""Trains three small models, quantises each by Weft and by others with the same calls, and says what each file is worth and what a call takes.
+
+    python3 tools/bench/trained/compare.py [--models digits,bytes,photos] [--rounds 9] [--again]
+Files are kept in the benchmark's folder, `trained`. One thread; all files of a model take turns; the call is the first that is judged.
+"""
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+import engines
+import environment
+import files
+import processes
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUDGETS = {"digits": "top1>=0.99", "bytes": "kl<=0.005", "photos": "sqnr>=55"}
+UNITS = {"digits": "% right", "bytes": "bits per byte", "photos": "dB"}
+# label: the engine and the kind of file it runs
+FILES = {
+    "Weft, f32": ("weft", "f32"),
+    "weft quantize": ("weft", "quantised"),
+    "ONNX Runtime, f32": ("onnxruntime", "f32"),
+    "ONNX Runtime, static": ("onnxruntime", "int8"),
+    "static, entropy": ("onnxruntime", "int8_entropy"),
+    "static, percentile": ("onnxruntime", "int8_percentile"),
+    "ONNX Runtime, dynamic": ("onnxruntime", "dynamic"),
+    "OpenVINO, f32": ("openvino", "f32"),
+    "NNCF": ("openvino", "nncf"),
+    "NNCF, transformer": ("openvino", "nncf_transformer"),
+}
+MS, LIMIT = 60, 900
+
+
+def run(tool, script, *arguments, threads=1):
+    return subprocess.run([environment.python(tool), script, *arguments], capture_output=True, text=True, env=files.environ("", threads))
+
+
+def last_line(done):
+    lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+    return lines[-1].strip()[:160] if lines else f"exit {done.returncode}"
+
+
+def make_model(work, model, again):
+    folder = os.path.join(work, "models")
+    if again or not os.path.exists(os.path.join(folder, model + ".judged.npz")):
+        for tool, script, rest in (("scikit_learn", "data.py", []), ("torch", "train.py", [model])):
+            done = run(tool, os.path.join(HERE, script), folder, *rest, threads=os.cpu_count())
+            if done.returncode:
+                raise SystemExit(f"error: {model} cannot be made: {last_line(done)}")
+            print(done.stdout, end="", flush=True)
+
+
+def make_file(work, model, engine, kind, again):
+    """Why the file cannot be made, or None."""
+    folder = os.path.join(work, "models")
+    if engine == "weft":
+        path, verb = engines.artifact(work, "weft", model, kind), ["compile"]
+        if kind == "quantised":
+            verb = ["quantize", "--calibration", os.path.join(folder, model + ".calls"), "--budget", BUDGETS[model]]
+        weft = os.path.join(files.environ("")["WEFT_BENCH_BUILD"], "bin", "weft")
+        command = lambda: subprocess.run([weft, *verb, os.path.join(folder, model + ".onnx"), "-o", path, "-q"], capture_output=True, text=True)
+    elif kind == "f32":
+        return None
+    else:
+        path = engines.onnx_file(work, model, kind)
+        tool, script = ("nncf", "nncf_file.py") if kind in engines.NNCF else ("onnxruntime", "quantise.py")
+        command = lambda: run(tool, os.path.join(environment.HERE, script), folder, model, kind)
+    if os.path.exists(path) and not again and engine != "weft":
+        return None
+    done = command()
+    return last_line(done) if done.returncode else None
+
+
+def judged(work, model, wanted, rounds):
+    """{label: {"score", "ms", "ratio"}}, of what failed {"failed"}."""
+    running = {}
+    for label, (engine, kind) in wanted.items():
+        command = [environment.python(engines.ENGINES[engine]), os.path.join(HERE, "judge.py"), engine, model, kind, work]
+        running[label] = processes.Process(command, LIMIT, files.environ(work))
+    results = {label: process.ask("score") for label, process in running.items()}
+    right = [label for label, result in results.items() if "failed" not in result]
+    times = {label: [] for label in right}
+    for _ in range(rounds):
+        for label in right:
+            times[label].append(running[label].ask("time", ms=MS)["ms"])
+    for process in running.values():
+        process.end()
+    for label in right:
+        own = times["weft quantize"] if "weft quantize" in times else times[label]
+        results[label].update(ms=statistics.median(times[label]), ratio=statistics.median(a / b for a, b in zip(times[label], own)))
+    return results
+
+
+def table(model, results):
+    plain = results["Weft, f32"].get("score", float("nan"))
+    yield f"| {model}, {BUDGETS[model]} | {UNITS[model]} | of f32 | ms | / Weft quantised |"
+    yield "|---|--:|--:|--:|--:|"
+    for label, result in results.items():
+        if "failed" in result:
+            yield f"| {label} | {result['failed']} | | | |"
+        else:
+            yield f"| {label} | {result['score']:.4f} | {result['score'] - plain:+.4f} | {result['ms']:.3f} | {result['ratio']:.2f} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--models", default=",".join(BUDGETS))
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--again", action="store_true", help="makes all files anew")
+    options = parser.parse_args()
+    work = os.path.join(files.folder(), "trained")
+    for part in ("models", "artifacts"):
+        os.makedirs(os.path.join(work, part), exist_ok=True)
+    for model in options.models.split(","):
+        make_model(work, model, options.again)
+        why = {label: make_file(work, model, *file, options.again) for label, file in FILES.items()}
+        results = judged(work, model, {label: FILES[label] for label in FILES if not why[label]}, options.rounds)
+        results.update({label: dict(failed=reason) for label, reason in why.items() if reason})
+        print("\n".join(table(model, results)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
