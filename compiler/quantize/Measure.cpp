@@ -1,7 +1,10 @@
 //===- Measure.cpp ----------------------------------------------------------------------------===//
 
 #include "compiler/quantize/Measure.h"
+#include "weft/runtime.h"
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace weft {
 namespace {
@@ -58,6 +61,37 @@ std::vector<KeptOutput> keepOutputs(const std::vector<weft_tensor_t> &outputs, s
   return kept;
 }
 
+/// Of a type of whole bytes; 0 of others.
+static size_t bytesOf(const std::string &name) {
+  for (uint32_t element = WEFT_BOOL; weft_element_bits(element); ++element)
+    if (name == weft_element_name(element))
+      return weft_element_bits(element) / 8;
+  return 0;
+}
+
+CountedPositions CountedPositions::of(const BoundCall &call, const std::string &input) {
+  const std::vector<CallTensor> &tensors = call.call.tensors;
+  auto tensor = std::find_if(tensors.begin(), tensors.end(),
+                             [&](const CallTensor &each) { return each.name == input; });
+  if (input.empty() || tensor == tensors.end())
+    return {};
+  CountedPositions positions{tensor->dims, {}};
+  auto count = size_t(
+      std::accumulate(tensor->dims.begin(), tensor->dims.end(), int64_t(1), std::multiplies<>()));
+  size_t bytes = bytesOf(tensor->element);
+  auto *data = static_cast<const char *>(tensor->data);
+  for (size_t i = 0; i < count; ++i)
+    positions.counts.push_back(
+        std::any_of(data + i * bytes, data + (i + 1) * bytes, [](char byte) { return byte != 0; }));
+  return positions;
+}
+
+bool CountedPositions::has(const weft_tensor_t &tensor, size_t line, size_t lines) const {
+  bool isCovered = !counts.empty() && tensor.rank > dims.size() &&
+                   std::equal(dims.begin(), dims.end(), tensor.dim) && lines % counts.size() == 0;
+  return !isCovered || counts[line / (lines / counts.size())];
+}
+
 void AccuracySum::addLine(Sum &sum, const float *expected, const float *got, size_t line) {
   double dot = 0, first = 0, second = 0;
   for (size_t i = 0; i < line; ++i) {
@@ -81,11 +115,15 @@ void AccuracySum::addLine(Sum &sum, const float *expected, const float *got, siz
 }
 
 void AccuracySum::add(const std::vector<KeptOutput> &expected,
-                      const std::vector<weft_tensor_t> &got) {
+                      const std::vector<weft_tensor_t> &got, const CountedPositions &positions) {
   sums.resize(expected.size());
-  for (size_t i = 0; i < expected.size(); ++i)
-    for (size_t at = 0; at < expected[i].elements.size(); at += expected[i].line)
-      addLine(sums[i], expected[i].elements.data() + at, floatsAt(got[i]) + at, expected[i].line);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    size_t size = expected[i].line, lines = expected[i].elements.size() / size;
+    for (size_t line = 0; line < lines; ++line)
+      if (positions.has(got[i], line, lines))
+        addLine(sums[i], expected[i].elements.data() + line * size, floatsAt(got[i]) + line * size,
+                size);
+  }
 }
 
 Accuracy AccuracySum::of(size_t output) const {

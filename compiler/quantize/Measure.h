@@ -19,9 +19,22 @@ struct KeptOutput {
 };
 std::vector<KeptOutput> keepOutputs(const std::vector<weft_tensor_t> &outputs, size_t count);
 
+/// The positions of a call that count.
+struct CountedPositions {
+  std::vector<int64_t> dims; ///< none: all count
+  std::vector<bool> counts;
+
+  /// Where elements of an input are not 0.
+  static CountedPositions of(const BoundCall &call, const std::string &input);
+  /// Whether a line of a tensor is one of a position that counts. All lines of tensors whose first
+  /// dimensions are others do.
+  bool has(const weft_tensor_t &tensor, size_t line, size_t lines) const;
+};
+
 class AccuracySum {
 public:
-  void add(const std::vector<KeptOutput> &expected, const std::vector<weft_tensor_t> &got);
+  void add(const std::vector<KeptOutput> &expected, const std::vector<weft_tensor_t> &got,
+           const CountedPositions &positions = {});
   /// Of one output; of those without elements of f32 nothing differs.
   Accuracy of(size_t output) const;
   /// Of each metric the worst over all outputs.

@@ -26,6 +26,7 @@ Result<std::unique_ptr<Observer>> Observer::create(const Module &module,
   PassManager manager(copy.get().context.get());
   ObserveEdgesOptions observe;
   observe.strengths = kFactorSets;
+  observe.mask = options.mask;
   manager.addNestedPass<func::FuncOp>(createObserveEdges(observe));
   if (failed(manager.run(*copy.get().module)))
     return collector.take();

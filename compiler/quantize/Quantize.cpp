@@ -13,6 +13,7 @@
 #include "passes/quant/BlockWeight.h"
 #include "passes/quant/ByteTables.h"
 #include "passes/quant/NodeNames.h"
+#include "passes/quant/PositionMask.h"
 #include "llvm/Support/GlobPattern.h"
 #include <cmath>
 
@@ -80,6 +81,8 @@ private:
     edges = edgesOf(layers);
     tables = byteTables(*function);
     inRegions = layersInRegions(*function);
+    if (Result<void> done = checkMask(*function); !done)
+      return done;
     stays.assign(layers.size(), "");
     tableStays.assign(tables.size(), "");
     for (const std::string &text : options.keepF32) {
@@ -108,6 +111,19 @@ private:
                          "branches or loops, which stay as they are: '" +
                              nodeNameOf(inRegions[0]) + "'");
     return options.onnxFile.empty() ? Result<void>() : exceptUnwritable();
+  }
+
+  Result<void> checkMask(func::FuncOp function) {
+    DiagnosticCollector collector(function.getContext(), "W0320");
+    FailureOr<PositionMask> mask = PositionMask::of(function, options.mask);
+    if (failed(mask))
+      return collector.take();
+    bool isAny = llvm::any_of(edges, [&](const Edge &edge) { return mask->covers(edge.value); });
+    if (!options.mask.empty() && !isAny)
+      return quantizeError("W0320", "no product or convolution reads something with the positions "
+                                    "of input '" +
+                                        options.mask + "'");
+    return {};
   }
 
   void leaveTables(const char *reason) {

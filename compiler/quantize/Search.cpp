@@ -173,6 +173,7 @@ Result<void> Search::measureLossesOf(const BoundCall &call, LossSums &sums) {
   Result<std::vector<KeptOutput>> wanted = expected(call);
   if (!wanted)
     return wanted.diagnostics();
+  auto positions = CountedPositions::of(call, options.mask);
   Strategy tried(decisions.size(), 0);
   for (size_t i = 0; i < decisions.size(); ++i) {
     for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice) {
@@ -183,7 +184,7 @@ Result<void> Search::measureLossesOf(const BoundCall &call, LossSums &sums) {
         simulation->setScale(i, choice, scale * float(kRanges[range]));
         if (Result<void> done = simulation->call(call, tried); !done)
           return done;
-        ranges[range].add(*wanted, simulation->outputs());
+        ranges[range].add(*wanted, simulation->outputs(), positions);
       }
       simulation->setScale(i, choice, scale);
     }
@@ -205,7 +206,7 @@ Search::sumOver(const std::function<Result<void>(const BoundCall &)> &call,
       return wanted.diagnostics();
     if (Result<void> done = call(*bound); !done)
       return done.diagnostics();
-    sum.add(*wanted, outputs());
+    sum.add(*wanted, outputs(), CountedPositions::of(*bound, options.mask));
     if (options.score.add)
       if (Result<void> done = options.score.add(i, modelOutputs(outputs())); !done)
         return done.diagnostics();

@@ -13,6 +13,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/quant/Observation.h"
 #include "passes/quant/Passes.h"
+#include "passes/quant/PositionMask.h"
 #include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
@@ -27,8 +28,9 @@ SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType());
 
 class Observer {
 public:
-  Observer(func::FuncOp function, int64_t strengths)
-      : function(function), b(function.getLoc(), function.getContext()), strengths(strengths) {}
+  Observer(func::FuncOp function, int64_t strengths, const PositionMask &mask)
+      : function(function), b(function.getLoc(), function.getContext()), strengths(strengths),
+        mask(mask) {}
 
   void run() {
     std::vector<Edge> edges = edgesOf(integerLayers(function));
@@ -61,36 +63,32 @@ private:
   void observe(const Edge &edge) {
     b.setInsertionPoint(function.getBody().front().getTerminator());
     b.setLoc(edge.value.getLoc());
-    SymTensorType type = typeOf(edge.value);
     SmallVector<int64_t> others;
-    SymExpr rows = constant(1);
-    for (unsigned d = 0; d < type.getRank(); ++d)
-      if (d != edge.channel) {
+    for (unsigned d = 0; d < typeOf(edge.value).getRank(); ++d)
+      if (d != edge.channel)
         others.push_back(d);
-        rows = rows * type.getDim(d);
-      }
     std::string name = "edge" + std::to_string(index++) + ".";
-    addResult(b.create<ReduceOp>(CombinerKind::Min, edge.value, others), name + "least");
-    addResult(b.create<ReduceOp>(CombinerKind::Max, edge.value, others), name + "most");
-    Value squares = b.create<MulOp>(edge.value, edge.value);
-    addResult(b.create<ReduceOp>(CombinerKind::Sum, squares, others), name + "squares");
-    auto count = SymTensorType::get(ArrayRef<SymExpr>(), b.getI64Type());
-    addResult(b.create<DimsValueOp>(count, dims({rows})), name + "rows");
+    Value seen = mask.applied(b, edge.value);
+    addResult(b.create<ReduceOp>(CombinerKind::Min, seen, others), name + "least");
+    addResult(b.create<ReduceOp>(CombinerKind::Max, seen, others), name + "most");
+    addResult(b.create<ReduceOp>(CombinerKind::Sum, b.create<MulOp>(seen, seen), others),
+              name + "squares");
+    addResult(mask.rows(b, edge.value, edge.channel), name + "rows");
     if (edge.hasRows)
-      addResult(peaks(edge, others.size()), name + "peaks");
+      addResult(peaks(edge, seen, others.size()), name + "peaks");
   }
 
   /// Squares of rows' largest magnitudes under each set of factors, summed over the rows.
-  Value peaks(const Edge &edge, size_t leading) {
+  Value peaks(const Edge &edge, Value seen, size_t leading) {
     SymExpr channels = constant(edge.channels);
     Value part =
         b.create<SliceOp>(factors, dims({constant(at)}),
                           dims({constant(strengths * edge.channels)}), SmallVector<int64_t>{1});
     at += strengths * edge.channels;
     Value inverse = b.create<ReshapeOp>(part, dims({constant(strengths), channels}));
-    SmallVector<SymExpr> spread(typeOf(edge.value).getDims());
+    SmallVector<SymExpr> spread(typeOf(seen).getDims());
     spread.insert(spread.end() - 1, constant(1));
-    Value rows = b.create<ReshapeOp>(b.create<AbsOp>(edge.value), dims(spread));
+    Value rows = b.create<ReshapeOp>(b.create<AbsOp>(seen), dims(spread));
     Value scaled = b.create<MulOp>(rows, inverse);
     Value largest = b.create<ReduceOp>(CombinerKind::Max, scaled, int64_t(leading + 1));
     Value squares = b.create<MulOp>(largest, largest);
@@ -101,6 +99,7 @@ private:
   func::FuncOp function;
   ImplicitLocOpBuilder b;
   const int64_t strengths;
+  const PositionMask &mask;
   Value factors;
   int64_t at = 0; ///< of the factors that are not read yet
   unsigned index = 0;
@@ -109,8 +108,12 @@ private:
 struct ObserveEdgesPass : impl::ObserveEdgesBase<ObserveEdgesPass> {
   using ObserveEdgesBase::ObserveEdgesBase;
   void runOnOperation() override {
-    if (getOperation().isPublic() && !getOperation().isExternal())
-      Observer(getOperation(), strengths).run();
+    if (!getOperation().isPublic() || getOperation().isExternal())
+      return;
+    FailureOr<PositionMask> positions = PositionMask::of(getOperation(), mask);
+    if (failed(positions))
+      return signalPassFailure();
+    Observer(getOperation(), strengths, *positions).run();
   }
 };
 

@@ -171,7 +171,8 @@ def ObserveEdges : Pass<"weft-observe-edges", "::mlir::func::FuncOp"> {
     return %y                ->        return %y, %least, %most, %squares, %rows, %peaks
     ```
   }];
-  let options = [Option<"strengths", "strengths", "int64_t", "1", "how many sets of factors rows are measured with">];
+  let options = [Option<"strengths", "strengths", "int64_t", "1", "how many sets of factors rows are measured with">,
+                 Option<"mask", "mask", "std::string", "\"\"", "the input where whose elements are 0 nothing counts">];
   let dependentDialects = ["::weft::WeftDialect"];
 }
 

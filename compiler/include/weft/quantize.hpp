@@ -86,6 +86,9 @@ struct QuantizeOptions {
   /// The calls say nothing of what the model will see, as generated ones: only what needs no ranges is chosen, which is rows with scales of
   /// their own, and tables.
   bool withoutRanges = false;
+  /// The input that says which positions of a call mean something, such as attention_mask; empty: all do. Where an element is 0, nothing is
+  /// looked at, and outputs' lines with these positions are not compared.
+  std::string mask;
   QuantizeScore score;              ///< needed for budgets on it
   std::vector<QuantizedPeer> peers; ///< compiled and measured as what was found is
   /// All hold together; of what holds them the fastest is taken, or, where only Latency is bounded, the most accurate. Empty: a cosine of 0.995.

@@ -41,6 +41,22 @@ TEST_CASE("lines are what the last dimension has") {
   CHECK(accuracyOf({1, 2, 3}, {2, 4, 6}, {3, 1}).cosine == Approx(1));
 }
 
+TEST_CASE("lines of positions that are masked are not compared") {
+  std::vector<float> expected{1, 0, 0, 1, 1, 0}, got{1, 0, 0, 1, 0, 1};
+  std::vector<int64_t> ids{7, 7, 0};
+  BoundCall call;
+  call.call.tensors.push_back({"mask", "i64", {1, 3}, ids.data(), {}});
+  auto accuracyWith = [&](const std::string &input, std::vector<int64_t> dims) {
+    AccuracySum sum;
+    sum.add(keepOutputs({tensorOf(expected, dims)}, 1), {tensorOf(got, dims)},
+            CountedPositions::of(call, input));
+    return sum.worst().cosine;
+  };
+  CHECK(accuracyWith("mask", {1, 3, 2}) == Approx(1));
+  CHECK(accuracyWith("", {1, 3, 2}) == Approx(2.0 / 3));
+  CHECK(accuracyWith("mask", {3, 2}) == Approx(2.0 / 3)); // has no such positions
+}
+
 TEST_CASE("nan and zeros are no accuracy") {
   Accuracy broken = accuracyOf({1, 2}, {NAN, 2}, {1, 2});
   CHECK(broken.cosine == 0);

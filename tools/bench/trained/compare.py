@@ -40,8 +40,8 @@ def run(tool, script, *arguments, threads=1):
 
 
 def last_line(done):
-    lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
-    return lines[-1].strip()[:160] if lines else f"exit {done.returncode}"
+    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    return lines[-1][:160] if lines else f"it ends with {done.returncode}"
 
 
 def make_model(work, model, again):

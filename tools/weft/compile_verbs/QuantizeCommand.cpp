@@ -146,6 +146,7 @@ private:
       request.seconds = *seconds;
     }
     request.keepF32 = options.values("keep-f32");
+    request.mask = options.value("mask");
     facts = options.values("assume");
     request.cancelled = interrupted;
     request.onProgress = [this](const std::string &phase, size_t done, size_t of) {
@@ -161,8 +162,8 @@ private:
   /// A strategy says all: what a search would need does not go with it.
   Result<Done> readApply() {
     if (options.has("apply"))
-      for (const char *name : {"calibration", "evaluate", "budget", "keep-f32", "prices", "time",
-                               "at", "score", "report", "compare"})
+      for (const char *name : {"calibration", "evaluate", "budget", "keep-f32", "mask", "prices",
+                               "time", "at", "score", "report", "compare"})
         if (options.has(name))
           return Failure{ExitWrongUsage,
                          "'--apply' and '--" + std::string(name) + "' exclude each other",
