@@ -11,32 +11,11 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int kLargest = (1 << kBlockBits) - 1;
-constexpr float kReaches[] = {1, 0.9f, 0.8f}; ///< parts of a block's range that are tried
+constexpr float kLargest = (1 << kBlockBits) - 1;
 constexpr float kLeastScale = std::numeric_limits<float>::min();
 constexpr int64_t kSampledColumns = 64; ///< for an estimate
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
-
-/// Where elements of a weight with two dimensions lie.
-struct Grid {
-  explicit Grid(const IntegerLayer &layer) {
-    SmallVector<int64_t> dims = *typeOf(layer.weight.getResult()).getConstantDims();
-    channels = dims[*layer.weightChannel];
-    columns = dims[layer.column];
-    channelsLead = *layer.weightChannel == 0;
-  }
-  int64_t blocks() const { return channels / kWeightBlock; }
-  int64_t element(int64_t channel, int64_t column) const {
-    return channelsLead ? channel * columns + column : column * channels + channel;
-  }
-  int64_t block(int64_t block, int64_t column) const {
-    return channelsLead ? block * columns + column : column * blocks() + block;
-  }
-
-  int64_t channels, columns;
-  bool channelsLead;
-};
 
 struct Block {
   std::array<uint8_t, kWeightBlock> numbers;
@@ -49,12 +28,12 @@ using Elements = std::array<float, kWeightBlock>;
 
 /// By a range that holds 0; gives the squared error.
 double roundTo(const Elements &elements, float least, float most, Block &block) {
-  block.scale = std::max((most - least) / kLargest, kLeastScale);
-  block.zero = uint8_t(std::clamp(std::nearbyint(-least / block.scale), 0.0f, float(kLargest)));
+  BlockScale found = blockScale(least, most);
+  block.scale = found.scale;
+  block.zero = found.zero;
   double error = 0;
   for (size_t i = 0; i < elements.size(); ++i) {
-    float number = std::nearbyint(elements[i] / block.scale) + float(block.zero);
-    block.numbers[i] = uint8_t(std::clamp(number, 0.0f, float(kLargest)));
+    block.numbers[i] = uint8_t(blockNumber(elements[i], block.scale, float(block.zero)));
     double difference = block.restored(i) - elements[i];
     error += difference * difference;
   }
@@ -66,7 +45,7 @@ Block roundBlock(const Elements &elements) {
   float most = std::max(0.0f, *std::max_element(elements.begin(), elements.end()));
   Block best, tried;
   double leastError = INFINITY;
-  for (float reach : kReaches)
+  for (float reach : kBlockReaches)
     if (double error = roundTo(elements, reach * least, reach * most, tried); error < leastError) {
       leastError = error;
       best = tried;
@@ -74,7 +53,7 @@ Block roundBlock(const Elements &elements) {
   return best;
 }
 
-Elements elementsOf(const Grid &grid, ArrayRef<float> weight, ArrayRef<float> factors,
+Elements elementsOf(const WeightGrid &grid, ArrayRef<float> weight, ArrayRef<float> factors,
                     int64_t block, int64_t column) {
   Elements elements;
   for (int64_t i = 0; i < kWeightBlock; ++i) {
@@ -85,31 +64,63 @@ Elements elementsOf(const Grid &grid, ArrayRef<float> weight, ArrayRef<float> fa
   return elements;
 }
 
-/// Numbers of 4 bits, the first of two in the lower half of a byte.
-Value nibbles(ImplicitLocOpBuilder &b, SymTensorType type, ArrayRef<uint8_t> numbers,
-              const WeightFiles &files) {
-  Attribute elements;
-  if (files.add) {
-    std::vector<int8_t> bytes((numbers.size() + 1) / 2, 0);
-    for (size_t i = 0; i < numbers.size(); ++i)
-      bytes[i / 2] = int8_t(uint8_t(bytes[i / 2]) | numbers[i] << i % 2 * kBlockBits);
-    elements = files.add(type, std::move(bytes));
-  } else {
-    auto integers = llvm::map_to_vector(numbers, [](uint8_t n) { return APInt(kBlockBits, n); });
-    elements = DenseElementsAttr::get(
-        RankedTensorType::get(*type.getConstantDims(), type.getElementType()), integers);
-  }
-  return b.create<ConstantOp>(type, elements);
+/// Two in a byte.
+std::vector<int8_t> packedNumbers(ArrayRef<uint8_t> numbers) {
+  std::vector<int8_t> bytes((numbers.size() + 1) / 2, 0);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    bytes[i / 2] = int8_t(uint8_t(bytes[i / 2]) | numbers[i] << i % 2 * kBlockBits);
+  return bytes;
+}
+
+Attribute numbersOf(SymTensorType type, const std::vector<int8_t> &bytes,
+                    const WeightFiles &files) {
+  if (files.add)
+    return files.add(type, bytes);
+  SmallVector<int64_t> dims = *type.getConstantDims();
+  SmallVector<APInt> integers;
+  for (int64_t i = 0, count = ShapedType::getNumElements(dims); i < count; ++i)
+    integers.push_back(
+        APInt(kBlockBits, uint8_t(bytes[size_t(i / 2)]) >> i % 2 * kBlockBits & int(kLargest)));
+  return DenseElementsAttr::get(RankedTensorType::get(dims, type.getElementType()), integers);
+}
+
+/// Of the numbers of blocks, which are f32.
+SymTensorType typeOfBlocks(const IntegerLayer &layer) {
+  SymTensorType weight = typeOf(layer.weight.getResult());
+  MLIRContext *context = weight.getContext();
+  SmallVector<SymExpr> dims(weight.getDims());
+  dims[*layer.weightChannel] = SymExpr::constant(context, gridOf(layer).blocks());
+  return SymTensorType::get(dims, Float32Type::get(context));
+}
+
+Type numberType(MLIRContext *context) {
+  return IntegerType::get(context, kBlockBits, IntegerType::Unsigned);
 }
 
 } // namespace
 
-BlockWeight roundBlocks(const IntegerLayer &layer, ArrayRef<float> weight,
-                        ArrayRef<float> factors) {
-  Grid grid(layer);
+WeightGrid gridOf(const IntegerLayer &layer) {
+  SmallVector<int64_t> dims = *typeOf(layer.weight.getResult()).getConstantDims();
+  return {dims[*layer.weightChannel], dims[layer.column], *layer.weightChannel == 0};
+}
+
+BlockWeight emptyBlocks(const WeightGrid &grid) {
   size_t blocks = size_t(grid.blocks() * grid.columns);
-  BlockWeight rounded{std::vector<uint8_t>(weight.size()), std::vector<float>(blocks),
-                      std::vector<uint8_t>(blocks)};
+  return {std::vector<uint8_t>(size_t(grid.channels * grid.columns)), std::vector<float>(blocks),
+          std::vector<uint8_t>(blocks)};
+}
+
+BlockScale blockScale(float least, float most) {
+  float scale = std::max((most - least) / kLargest, kLeastScale);
+  return {scale, uint8_t(blockNumber(-least, scale, 0))};
+}
+
+float blockNumber(float element, float scale, float zero) { // nan is 0
+  return std::min(kLargest, std::max(0.0f, std::nearbyint(element / scale) + zero));
+}
+
+BlockWeight roundBlocks(const WeightGrid &grid, ArrayRef<float> weight, ArrayRef<float> factors) {
+  BlockWeight rounded = emptyBlocks(grid);
   for (int64_t column = 0; column < grid.columns; ++column)
     for (int64_t block = 0; block < grid.blocks(); ++block) {
       Block found = roundBlock(elementsOf(grid, weight, factors, block, column));
@@ -122,31 +133,40 @@ BlockWeight roundBlocks(const IntegerLayer &layer, ArrayRef<float> weight,
   return rounded;
 }
 
-Value restoredBlocks(ImplicitLocOpBuilder &b, const IntegerLayer &layer, const BlockWeight &rounded,
-                     const WeightFiles &files) {
-  SymTensorType weight = typeOf(layer.weight.getResult());
-  Type element = b.getIntegerType(kBlockBits, false);
-  SmallVector<SymExpr> dims(weight.getDims());
-  int64_t axis = int64_t(*layer.weightChannel);
-  dims[size_t(axis)] = SymExpr::constant(b.getContext(), Grid(layer).blocks());
-  auto blocks = SymTensorType::get(dims, b.getF32Type());
+PackedBlocks packed(const BlockWeight &rounded) {
+  return {packedNumbers(rounded.numbers), rounded.scales, packedNumbers(rounded.zeros)};
+}
+
+RoundedConstants constantsOf(const IntegerLayer &layer, const PackedBlocks &rounded,
+                             const WeightFiles &files) {
+  SymTensorType weight = typeOf(layer.weight.getResult()), blocks = typeOfBlocks(layer);
+  Type element = numberType(weight.getContext());
   Attribute scales;
   if (files.add) {
     auto *bytes = reinterpret_cast<const int8_t *>(rounded.scales.data());
     scales = files.add(blocks, {bytes, bytes + rounded.scales.size() * sizeof(float)});
   } else
-    scales =
-        DenseElementsAttr::get(RankedTensorType::get(*blocks.getConstantDims(), b.getF32Type()),
-                               ArrayRef<float>(rounded.scales));
-  Value numbers = nibbles(b, weight.withElement(element), rounded.numbers, files);
-  Value zeros = nibbles(b, blocks.withElement(element), rounded.zeros, files);
-  return b.create<DequantizeBlocksOp>(weight, numbers, b.create<ConstantOp>(blocks, scales), zeros,
-                                      axis, kWeightBlock);
+    scales = DenseElementsAttr::get(
+        RankedTensorType::get(*blocks.getConstantDims(), blocks.getElementType()),
+        ArrayRef<float>(rounded.scales));
+  return {numbersOf(weight.withElement(element), rounded.numbers, files), scales,
+          numbersOf(blocks.withElement(element), rounded.zeros, files)};
+}
+
+Value restoredBlocks(ImplicitLocOpBuilder &b, const IntegerLayer &layer,
+                     const RoundedConstants &rounded) {
+  SymTensorType weight = typeOf(layer.weight.getResult()), blocks = typeOfBlocks(layer);
+  Type element = numberType(b.getContext());
+  Value numbers = b.create<ConstantOp>(weight.withElement(element), rounded.numbers);
+  Value scales = b.create<ConstantOp>(blocks, rounded.scales);
+  Value zeros = b.create<ConstantOp>(blocks.withElement(element), rounded.zeros);
+  return b.create<DequantizeBlocksOp>(weight, numbers, scales, zeros, int64_t(*layer.weightChannel),
+                                      kWeightBlock);
 }
 
 double errorOfBlocks(const IntegerLayer &layer, ArrayRef<float> weight, ArrayRef<float> factors,
                      ArrayRef<double> power) {
-  Grid grid(layer);
+  WeightGrid grid = gridOf(layer);
   int64_t step = std::max<int64_t>(1, grid.columns / kSampledColumns), columns = 0;
   double error = 0;
   for (int64_t column = 0; column < grid.columns; column += step, ++columns)

@@ -1,7 +1,8 @@
 //===- BlockWeight.h - A weight in few bits, with a scale and a zero point for every block --------===//
 //
-//   BlockWeight rounded = roundBlocks(layer, weight, factors);
-//   Value restored = restoredBlocks(b, layer, rounded, files);     // dequantize_blocks of constants
+//   BlockWeight rounded = roundBlocks(gridOf(layer), weight, factors);
+//   RoundedConstants constants = constantsOf(layer, packed(rounded), files);
+//   Value restored = restoredBlocks(b, layer, constants);          // dequantize_blocks of constants
 //
 // Blocks lie along what is summed. Ranges of blocks are those that leave the least squared error, so the same weight and factors give the same
 // bytes, with calls or without.
@@ -13,20 +14,50 @@
 
 namespace weft {
 
-constexpr int64_t kBlockBits = 4;
+/// Where elements of a weight with two dimensions lie, of which one is in blocks.
+struct WeightGrid {
+  int64_t blocks() const { return channels / kWeightBlock; }
+  int64_t element(int64_t channel, int64_t column) const {
+    return channelsLead ? channel * columns + column : column * channels + channel;
+  }
+  int64_t block(int64_t block, int64_t column) const {
+    return channelsLead ? block * columns + column : column * blocks() + block;
+  }
+
+  int64_t channels, columns;
+  bool channelsLead;
+};
+/// Of a layer that has blocks.
+WeightGrid gridOf(const IntegerLayer &layer);
 
 struct BlockWeight {
   std::vector<uint8_t> numbers; ///< one of 4 bits in each byte, where the weight has its elements
   std::vector<float> scales;    ///< by block, in the weight's order with blocks instead of channels
   std::vector<uint8_t> zeros;   ///< as scales
 };
+/// Of the sizes that a weight needs.
+BlockWeight emptyBlocks(const WeightGrid &grid);
 
-/// Of a layer that has blocks; its channels are multiplied by the factors first, where there are some.
-BlockWeight roundBlocks(const IntegerLayer &layer, llvm::ArrayRef<float> weight,
+/// Parts of a block's range that are tried.
+constexpr float kBlockReaches[] = {1, 0.9f, 0.8f};
+/// For a range that holds 0.
+struct BlockScale {
+  float scale;
+  uint8_t zero;
+};
+BlockScale blockScale(float least, float most);
+/// What an element is rounded to.
+float blockNumber(float element, float scale, float zero);
+
+/// To nearest; channels are multiplied by the factors first, where there are some.
+BlockWeight roundBlocks(const WeightGrid &grid, llvm::ArrayRef<float> weight,
                         llvm::ArrayRef<float> factors);
 
+PackedBlocks packed(const BlockWeight &rounded);
+RoundedConstants constantsOf(const IntegerLayer &layer, const PackedBlocks &rounded,
+                             const WeightFiles &files);
 mlir::Value restoredBlocks(mlir::ImplicitLocOpBuilder &b, const IntegerLayer &layer,
-                           const BlockWeight &rounded, const WeightFiles &files);
+                           const RoundedConstants &rounded);
 
 /// For a layer that reads rows whose channels have these mean squares: the mean square of what its products differ by, summed over some of its
 /// columns and scaled to all.

@@ -10,13 +10,11 @@
 
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/quant/PackedBlocks.h"
 #include <functional>
 #include <vector>
 
 namespace weft {
-
-/// Elements of a block of a weight.
-constexpr int64_t kWeightBlock = 32;
 
 struct IntegerLayer {
   mlir::Operation *op;

@@ -96,8 +96,26 @@ ArrayAttr choicesAttr(MLIRContext *context, ArrayRef<LayerChoice> choices) {
     }
     if (!choice.factors.empty())
       entries.set("factors", b.getDenseF32ArrayAttr(choice.factors));
+    if (choice.rounded) {
+      entries.set("numbers", choice.rounded->numbers);
+      entries.set("scales", choice.rounded->scales);
+      entries.set("zeros", choice.rounded->zeros);
+    }
     return entries.getDictionary(context);
   }));
+}
+
+/// What constants may say, all three or none; whether their types fit is for the constants to verify.
+static bool readRounded(DictionaryAttr entries, std::optional<RoundedConstants> &rounded) {
+  RoundedConstants read{entries.get("numbers"), entries.get("scales"), entries.get("zeros")};
+  unsigned known = 0, constants = 0;
+  for (Attribute each : {read.numbers, read.scales, read.zeros}) {
+    known += bool(each);
+    constants += isa_and_nonnull<DenseElementsAttr, FlatSymbolRefAttr>(each);
+  }
+  if (known > 0)
+    rounded = read;
+  return known == constants && (known == 0 || known == 3);
 }
 
 FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
@@ -121,6 +139,8 @@ FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
                                                      : scale && zero && zero.getValue().ult(256);
     if (entries && entries.contains("everywhere"))
       fits = fits && choice.form == LayerChoice::Static && choice.factors.empty();
+    if (choice.form == LayerChoice::Blocks)
+      fits = fits && readRounded(entries, choice.rounded);
     if (!fits || (!choice.factors.empty() && int64_t(choice.factors.size()) != channels))
       return layer.op->emitOpError("has a choice that is none of it: ") << each;
     if (choice.form == LayerChoice::Static) {
@@ -202,6 +222,14 @@ void roundEverywhere(ImplicitLocOpBuilder &b, ArrayRef<IntegerLayer> layers,
   }
 }
 
+/// As they were rounded, else to nearest.
+static RoundedConstants blocksOf(const IntegerLayer &layer, ArrayRef<float> weight,
+                                 const LayerChoice &choice, const WeightFiles &files) {
+  if (choice.rounded)
+    return *choice.rounded;
+  return constantsOf(layer, packed(roundBlocks(gridOf(layer), weight, choice.factors)), files);
+}
+
 Value buildChoice(ImplicitLocOpBuilder &b, const IntegerLayer &layer, const LayerChoice &choice,
                   StaticScale scale, const WeightFiles &files) {
   std::vector<float> weight = floatsOf(layer.weight, files.read);
@@ -209,8 +237,7 @@ Value buildChoice(ImplicitLocOpBuilder &b, const IntegerLayer &layer, const Laye
     return {};
   Value x = equalised(b, layer, choice.factors);
   if (choice.form == LayerChoice::Blocks)
-    return productOf(b, layer, x,
-                     restoredBlocks(b, layer, roundBlocks(layer, weight, choice.factors), files));
+    return productOf(b, layer, x, restoredBlocks(b, layer, blocksOf(layer, weight, choice, files)));
   if (choice.form == LayerChoice::Rows)
     scale = {scaleOfRows(b, x, layer.summed), byteFill(b, false, kRowZero)};
   Value input = restored(b, x, scale);

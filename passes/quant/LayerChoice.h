@@ -18,6 +18,11 @@ constexpr llvm::StringLiteral kChoicesAttr = "weft.choices";
 /// On a layer with choices: the one to take, counted from 1; 0 leaves it as it is.
 constexpr llvm::StringLiteral kChosenAttr = "weft.chosen";
 
+/// A weight in blocks that was rounded already: what constants of its numbers, scales and zero points say.
+struct RoundedConstants {
+  mlir::Attribute numbers, scales, zeros;
+};
+
 struct LayerChoice {
   enum Form {
     Static, ///< the whole input is rounded, by `scale` and `zero`
@@ -31,6 +36,8 @@ struct LayerChoice {
   bool everywhere = false;
   /// What each channel of the input is divided by before it is rounded, and of the weight multiplied by. Empty: nothing.
   std::vector<float> factors;
+  /// Of blocks; nothing where they are rounded to nearest.
+  std::optional<RoundedConstants> rounded = std::nullopt;
 };
 
 mlir::ArrayAttr choicesAttr(mlir::MLIRContext *context, llvm::ArrayRef<LayerChoice> choices);

@@ -176,6 +176,21 @@ def ObserveEdges : Pass<"weft-observe-edges", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def ObserveMoments : Pass<"weft-observe-moments", "::mlir::func::FuncOp"> {
+  let summary = "a function returns how channels of what its products read go along with each other";
+  let description = [{
+    Of each value that is named by its position among those that products and convolutions with a constant weight read: the sums over all rows
+    of the product of every two channels. They are all that the function returns.
+
+    ```mlir
+                                      %moments = weft.contract "m k, m l -> k l" %0, %0 accumulate f32
+    return %y                ->       return %moments
+    ```
+  }];
+  let options = [ListOption<"edges", "edges", "int64_t", "which values, in the order in which they are first read">];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def SimulateChoices : Pass<"weft-simulate-choices", "::mlir::ModuleOp"> {
   let summary = "layers compute any of their choices, as an input says";
   let description = [{
@@ -199,7 +214,7 @@ def RealiseChoices : Pass<"weft-realise-choices", "::mlir::ModuleOp"> {
   let summary = "layers become what was chosen for them";
   let description = [{
     A choice is a static scale with its zero point, or rows with scales of their own, or a weight in blocks of 4 bits (`{blocks}`) and an input
-    that stays; channels may be divided by factors before, which the weight takes over. A table with `weft.bytes = 1` is stored as bytes with a scale for every row, which are restored where they are read.
+    that stays, rounded to nearest unless `numbers`, `scales` and `zeros` say what it was rounded to; channels may be divided by factors before, which the weight takes over. A table with `weft.bytes = 1` is stored as bytes with a scale for every row, which are restored where they are read.
 
     ```mlir
                                                       %q = weft.quantize %0, %s, %z

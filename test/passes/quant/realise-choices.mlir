@@ -59,6 +59,19 @@ func.func @blocks(%x: !weft.tensor<[m, 64], f32>) -> !weft.tensor<[m, 2], f32> a
   return %y : !weft.tensor<[m, 2], f32>
 }
 
+// Numbers that were rounded already are taken as they are, written down or by name.
+// CHECK-LABEL: func @rounded
+// CHECK-DAG: %[[Q:.*]] = weft.constant dense<7> : tensor<2x64xui4>
+// CHECK-DAG: %[[S:.*]] = weft.constant dense<5.000000e-01> : tensor<2x2xf32>
+// CHECK-DAG: %[[Z:.*]] = weft.constant @zeros -> <[2, 2], ui4>
+// CHECK: weft.dequantize_blocks %[[Q]], %[[S]], %[[Z]] axis 1 block 32
+weft.weight @zeros from "w.bin" at 0 bytes 2 : !weft.tensor<[2, 2], ui4>
+func.func @rounded(%x: !weft.tensor<[m, 64], f32>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.5> : tensor<2x64xf32> -> <[2, 64], f32>
+  %y = weft.contract "m k, n k -> m n" %x, %w accumulate f32 {weft.choices = [{blocks, numbers = dense<7> : tensor<2x64xui4>, scales = dense<0.5> : tensor<2x2xf32>, zeros = @zeros}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 64], f32>, !weft.tensor<[2, 64], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
+
 // A table of bytes has a scale for each row, and what is read of it is restored; small tables are none, nor those that something else reads.
 // CHECK-LABEL: func @table
 // CHECK: %[[BYTES:.*]] = weft.constant dense<127> : tensor<1024x4xi8>

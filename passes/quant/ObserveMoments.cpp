@@ -1,0 +1,70 @@
+//===- ObserveMoments.cpp - How channels that layers read go along with each other ----------------===//
+//
+//   before   %1 = contract "m k, k n -> m n" %0, %w ; return %1
+//   after    %moments = contract "m k, m l -> k l" %0, %0 ; return %moments
+//
+// Such a matrix has the squares of as many numbers as an edge has channels, so a program returns those of few edges, and nothing else: what
+// stands behind the last of them is not computed.
+//===------------------------------------------------------------------------------------------===//
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/quant/IntegerLayers.h"
+#include "passes/quant/Passes.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_OBSERVEMOMENTS
+#include "passes/quant/Passes.h.inc"
+
+namespace {
+
+/// What is read, one row after the other, its channels last.
+Value rowsOf(ImplicitLocOpBuilder &b, const Edge &edge) {
+  auto type = cast<SymTensorType>(edge.value.getType());
+  SmallVector<int64_t> order;
+  SymExpr rows = SymExpr::constant(b.getContext(), 1);
+  for (unsigned d = 0; d < type.getRank(); ++d)
+    if (d != *edge.channel) {
+      order.push_back(d);
+      rows = rows * type.getDim(d);
+    }
+  order.push_back(*edge.channel);
+  Value value = edge.value;
+  if (!llvm::is_sorted(order))
+    value = b.create<TransposeOp>(value, order);
+  return b.create<ReshapeOp>(value,
+                             DimsAttr::get(b.getContext(), {rows, type.getDim(*edge.channel)}));
+}
+
+struct ObserveMomentsPass : impl::ObserveMomentsBase<ObserveMomentsPass> {
+  using ObserveMomentsBase::ObserveMomentsBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!function.isPublic() || function.isExternal())
+      return;
+    std::vector<Edge> all = edgesOf(integerLayers(function));
+    Operation *end = function.getBody().front().getTerminator();
+    function.eraseResults(llvm::BitVector(function.getNumResults(), true));
+    end->setOperands({});
+    for (int64_t index : edges) {
+      if (index < 0 || index >= int64_t(all.size()) || !all[size_t(index)].channel) {
+        function.emitOpError("has no edge ") << index << " with channels";
+        return signalPassFailure();
+      }
+      ImplicitLocOpBuilder b(all[size_t(index)].value.getLoc(), end);
+      Value rows = rowsOf(b, all[size_t(index)]);
+      SymExpr channels = cast<SymTensorType>(rows.getType()).getDim(1);
+      auto type = SymTensorType::get({channels, channels}, b.getF32Type());
+      Value moments = b.create<ContractOp>(type, "m k, m l -> k l", rows, rows, b.getF32Type());
+      auto name = b.getStringAttr("edge" + std::to_string(index) + ".moments");
+      function.insertResult(function.getNumResults(), type,
+                            b.getDictionaryAttr(b.getNamedAttr(kNameAttr, name)));
+      end->insertOperands(end->getNumOperands(), moments);
+    }
+  }
+};
+
+} // namespace
+} // namespace weft

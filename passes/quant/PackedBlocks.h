@@ -1,0 +1,22 @@
+//===- PackedBlocks.h - A weight in blocks of 4 bits as constants hold it -------------------------===//
+#ifndef WEFT_PASSES_QUANT_PACKEDBLOCKS_H
+#define WEFT_PASSES_QUANT_PACKEDBLOCKS_H
+
+#include <cstdint>
+#include <vector>
+
+namespace weft {
+
+/// Elements of a block of a weight, and bits of each.
+constexpr int64_t kWeightBlock = 32, kBlockBits = 4;
+
+/// Numbers of 4 bits are two in a byte, the first in the lower half.
+struct PackedBlocks {
+  std::vector<int8_t> numbers; ///< in the weight's order
+  std::vector<float> scales;   ///< by block, in the weight's order with blocks instead of channels
+  std::vector<int8_t> zeros;   ///< as scales
+};
+
+} // namespace weft
+
+#endif // WEFT_PASSES_QUANT_PACKEDBLOCKS_H
