@@ -76,7 +76,18 @@ double errorOf(const WeightExtent &extent, const EdgeStatistics &seen, ArrayRef<
   return error;
 }
 
-/// The position of the set with the least error; the first unless another is worth it.
+/// By one scale, of what is read when channels are divided by factors.
+LayerChoice wholeOf(const EdgeStatistics &seen, ArrayRef<float> factors) {
+  LayerChoice whole;
+  double step = staticStep(seen, factors);
+  whole.scale = float(step);
+  whole.zero =
+      int64_t(std::clamp(std::nearbyint(-rangeOf(seen, factors).first / step), 0.0, kLevels));
+  return whole;
+}
+
+} // namespace
+
 size_t bestSet(size_t sets, llvm::function_ref<double(size_t)> errorOfSet) {
   double plain = errorOfSet(0), least = plain * kWorthIt;
   size_t best = 0;
@@ -88,23 +99,11 @@ size_t bestSet(size_t sets, llvm::function_ref<double(size_t)> errorOfSet) {
   return best;
 }
 
-/// By one scale, of what is read when channels are divided by factors.
-LayerChoice wholeOf(const EdgeStatistics &seen, ArrayRef<float> factors) {
-  LayerChoice whole;
-  double step = staticStep(seen, factors);
-  whole.scale = float(step);
-  whole.zero =
-      int64_t(std::clamp(std::nearbyint(-rangeOf(seen, factors).first / step), 0.0, kLevels));
-  return whole;
-}
-
 EdgeChoice withSet(LayerChoice choice, const std::vector<std::vector<float>> &sets, size_t set) {
   if (set > 0)
     choice.factors = sets[set];
   return {std::move(choice), set > 0 ? kStrengths[set - 1] : -1};
 }
-
-} // namespace
 
 WeightExtent extentOf(const Edge &edge, const std::vector<IntegerLayer> &layers,
                       const std::function<const char *(StringRef)> &weight) {

@@ -13,6 +13,7 @@
 
 #include "compiler/quantize/Observe.h"
 #include "passes/quant/LayerChoice.h"
+#include <map>
 
 namespace weft {
 
@@ -38,7 +39,15 @@ struct EdgeChoice {
   LayerChoice choice;
   double strength = -1; ///< -1: none
   double range = 1;     ///< of a static one: the part of what was seen that its scale reaches
+  /// Of blocks, by layer: numbers that were rounded by what is read (Moments.h). A layer without
+  /// any is rounded to nearest.
+  std::map<size_t, std::shared_ptr<const PackedBlocks>> rounded = {};
 };
+
+/// A choice with one of the sets of factors; the first has none.
+EdgeChoice withSet(LayerChoice choice, const std::vector<std::vector<float>> &sets, size_t set);
+/// The position of the set with the least error; the first unless another is worth it.
+size_t bestSet(size_t sets, llvm::function_ref<double(size_t)> errorOfSet);
 
 /// Candidates for an edge with channels: ones, then one set for each strength; nothing for others.
 std::vector<std::vector<float>> factorSetsOf(const Edge &edge, const WeightExtent &extent,

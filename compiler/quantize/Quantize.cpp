@@ -6,6 +6,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/model/ModuleImpl.h"
+#include "compiler/quantize/Moments.h"
 #include "compiler/quantize/Search.h"
 #include "compiler/quantize/StrategyFile.h"
 #include "compiler/quantize/WriteOnnx.h"
@@ -188,9 +189,20 @@ private:
           choices.push_back(*blocks);
       decide(edges[i], std::move(choices));
     }
+    if (Result<void> done = roundBlocks(sets); !done)
+      return done;
     for (size_t i = 0; i < tables.size(); ++i)
       decisions.push_back({{}, std::vector<EdgeChoice>(tableStays[i].empty()), i});
     return {};
+  }
+
+  /// By what is read, where that is known.
+  Result<void> roundBlocks(const FactorSets &sets) {
+    if (options.withoutRanges)
+      return {};
+    return MomentRounding(module, options, edges, layers, sets).run(decisions, [&] {
+      return deadline.isOver(Deadline::kMoments);
+    });
   }
 
   /// Layers that read an edge decide together, but for those that are to stay.
@@ -339,7 +351,9 @@ private:
     for (const QuantizeBudget &budget : options.budgets)
       if (budget.metric == QuantizeBudget::Size)
         found.isReached &= double(found.bytes) <= budget.bytesOf(double(found.plainBytes));
-    found.strategy = strategyText(module, decisions, search.best());
+    StrategyFiles files = strategyFiles(module, decisions, search.best());
+    found.strategy = std::move(files.lines);
+    found.strategyWeights = std::move(files.weights);
     found.front = search.front();
     found.tried = search.tried();
     Result<std::vector<QuantizedPoint>> peers = search.comparePeers();
@@ -362,10 +376,10 @@ private:
       for (size_t layer : decisions[d].layers) {
         list[layer].least = ranges[d].first;
         list[layer].most = ranges[d].second;
-        describe(search, d, list[layer]);
+        describe(search, d, layer, list[layer]);
       }
       if (decisions[d].table && !decisions[d].choices.empty())
-        describe(search, d, list[layers.size() + *decisions[d].table]);
+        describe(search, d, layers.size(), list[layers.size() + *decisions[d].table]);
     }
     for (Operation *op : inRegions) {
       QuantizedLayer &layer = list.emplace_back();
@@ -384,14 +398,20 @@ private:
                                                        : "static";
   }
 
-  void describe(const Search &search, size_t d, QuantizedLayer &layer) const {
+  static std::string roundingOf(const EdgeChoice &choice, size_t layer) {
+    if (choice.choice.form != LayerChoice::Blocks)
+      return "";
+    return choice.rounded.count(layer) ? "moments" : "nearest";
+  }
+
+  void describe(const Search &search, size_t d, size_t index, QuantizedLayer &layer) const {
     const Decision &decision = decisions[d];
     double readers = double(std::max<size_t>(decision.layers.size(), 1));
     for (unsigned choice = 1; choice <= decision.choices.size(); ++choice) {
       const EdgeChoice &each = decision.choices[choice - 1];
-      layer.choices.push_back({formOf(decision, each), each.strength,
-                               search.lossOfChoice(d, choice),
-                               search.savingOfChoice(d, choice) / readers, each.range});
+      layer.choices.push_back(
+          {formOf(decision, each), each.strength, search.lossOfChoice(d, choice),
+           search.savingOfChoice(d, choice) / readers, each.range, roundingOf(each, index)});
     }
     if (unsigned chosen = search.best()[d]) {
       const QuantizedChoice &choice = layer.choices[chosen - 1];
@@ -400,6 +420,7 @@ private:
       layer.loss = choice.loss;
       layer.seconds = choice.seconds;
       layer.range = choice.range;
+      layer.rounded = choice.rounded;
       return;
     }
     bool saves = false;

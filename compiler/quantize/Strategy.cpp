@@ -3,6 +3,7 @@
 #include "compiler/quantize/Strategy.h"
 #include "compiler/model/ModuleImpl.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/quant/BlockWeight.h"
 #include "passes/quant/ByteTables.h"
 #include "passes/quant/Simulation.h"
 #include <map>
@@ -37,20 +38,29 @@ WeightFiles filesOf(std::shared_ptr<Module::Impl> impl) {
 }
 
 /// A copy whose layers have their choices as attributes, and those of a strategy are chosen.
-std::shared_ptr<Module::Impl>
-annotated(const Module &module, const std::vector<Decision> &decisions, const Strategy &strategy) {
+/// Numbers that are rounded already are weights of the copy, of all choices or only of those that
+/// are chosen.
+std::shared_ptr<Module::Impl> annotated(const Module &module,
+                                        const std::vector<Decision> &decisions,
+                                        const Strategy &strategy, bool hasAllNumbers) {
   std::shared_ptr<Module::Impl> copy = module.get().clone();
   MLIRContext *context = copy->context.get();
   Result<func::FuncOp> function = calledFunction(Module(copy));
   std::vector<IntegerLayer> layers = integerLayers(*function);
   std::vector<ByteTable> tables = byteTables(*function);
+  WeightFiles files = filesOf(copy);
   for (auto [decision, chosen] : llvm::zip_equal(decisions, strategy)) {
     if (decision.table && !decision.choices.empty())
       tables[*decision.table].read->setAttr(kTableChosenAttr,
                                             Builder(context).getI64IntegerAttr(chosen));
-    auto choices = llvm::map_to_vector(decision.choices,
-                                       [](const EdgeChoice &choice) { return choice.choice; });
     for (size_t layer : decision.layers) {
+      SmallVector<LayerChoice> choices;
+      for (const EdgeChoice &choice : decision.choices) {
+        choices.push_back(choice.choice);
+        auto rounded = choice.rounded.find(layer);
+        if (rounded != choice.rounded.end() && (hasAllNumbers || choices.size() == chosen))
+          choices.back().rounded = constantsOf(layers[layer], *rounded->second, files);
+      }
       layers[layer].op->setAttr(kChoicesAttr, choicesAttr(context, choices));
       layers[layer].op->setAttr(kChosenAttr, Builder(context).getI64IntegerAttr(chosen));
     }
@@ -95,7 +105,7 @@ Result<func::FuncOp> calledFunction(const Module &module) {
 
 Result<Module> realised(const Module &module, const std::vector<Decision> &decisions,
                         const Strategy &strategy) {
-  std::shared_ptr<Module::Impl> impl = annotated(module, decisions, strategy);
+  std::shared_ptr<Module::Impl> impl = annotated(module, decisions, strategy, false);
   if (Result<void> done = runPass(*impl, createRealiseChoices(filesOf(impl))); !done)
     return done.diagnostics();
   eraseUnreadWeights(*impl->module);
@@ -105,7 +115,8 @@ Result<Module> realised(const Module &module, const std::vector<Decision> &decis
 Result<std::unique_ptr<Simulation>> Simulation::create(const Module &module,
                                                        const QuantizeOptions &options,
                                                        const std::vector<Decision> &decisions) {
-  std::shared_ptr<Module::Impl> impl = annotated(module, decisions, Strategy(decisions.size(), 0));
+  std::shared_ptr<Module::Impl> impl =
+      annotated(module, decisions, Strategy(decisions.size(), 0), true);
   if (Result<void> done = runPass(*impl, createSimulateChoices(filesOf(impl))); !done)
     return done.diagnostics();
   auto simulation = std::make_unique<Simulation>();

@@ -3,8 +3,10 @@
 #include "compiler/quantize/StrategyFile.h"
 #include "compiler/import/readers/ReadError.h"
 #include "compiler/model/ModuleImpl.h"
+#include "compiler/quantize/RoundedWeights.h"
 #include "compiler/quantize/StrategyLines.h"
 #include "compiler/tuning/Tuning.h"
+#include "passes/quant/BlockWeight.h"
 #include "passes/quant/ByteTables.h"
 
 using namespace mlir;
@@ -88,13 +90,48 @@ EdgeChoice choiceOf(const StrategyLine &line) {
   return choice;
 }
 
+/// What a line knows the numbers by.
+std::string numbersKey(const PackedBlocks &weight) {
+  std::string bytes(reinterpret_cast<const char *>(weight.numbers.data()), weight.numbers.size());
+  bytes.append(reinterpret_cast<const char *>(weight.scales.data()),
+               weight.scales.size() * sizeof(float));
+  bytes.append(reinterpret_cast<const char *>(weight.zeros.data()), weight.zeros.size());
+  return keyOf(bytes);
+}
+
+/// The numbers that lines name, out of the file beside a strategy; nothing where they name none.
+llvm::Expected<RoundedWeights> roundedBeside(const std::string &path,
+                                             const std::vector<StrategyLine> &lines) {
+  if (llvm::all_of(lines, [](const StrategyLine &line) { return line.rounded.empty(); }))
+    return RoundedWeights();
+  llvm::Expected<std::shared_ptr<MappedFile>> file = MappedFile::open(path);
+  if (!file)
+    return file.takeError();
+  return readRounded(*file);
+}
+
+/// Success where numbers are those that a line names, of a layer that has so many blocks.
+llvm::Error checkRounded(const StrategyLine &line, const IntegerLayer &layer,
+                         const RoundedWeights &rounded) {
+  auto found = rounded.find(line.layer);
+  if (found == rounded.end())
+    return readError("there are no numbers of layer '" + line.node + "'");
+  WeightGrid grid = gridOf(layer);
+  if (found->second->scales.size() != size_t(grid.blocks() * grid.columns) ||
+      numbersKey(*found->second) != line.rounded)
+    return readError("the numbers of layer '" + line.node +
+                     "' are not those that the strategy names");
+  return llvm::Error::success();
+}
+
 } // namespace
 
-std::string strategyText(const Module &module, const std::vector<Decision> &decisions,
-                         const Strategy &strategy) {
+StrategyFiles strategyFiles(const Module &module, const std::vector<Decision> &decisions,
+                            const Strategy &strategy) {
   Result<func::FuncOp> function = calledFunction(module);
   Decided decided(*function);
   std::vector<StrategyLine> lines = undecided(module, decided);
+  RoundedWeights rounded;
   for (auto [decision, chosen] : llvm::zip_equal(decisions, strategy)) {
     if (chosen == 0)
       continue;
@@ -111,10 +148,16 @@ std::string strategyText(const Module &module, const std::vector<Decision> &deci
       line.zero = choice.choice.zero;
       line.strength = choice.strength;
       line.factors = choice.choice.factors;
+      if (auto found = choice.rounded.find(layer); found != choice.rounded.end()) {
+        line.rounded = numbersKey(*found->second);
+        rounded.insert({int64_t(layer), found->second});
+      }
     }
   }
-  return printStrategy(lines);
+  return {printStrategy(lines), rounded.empty() ? "" : writeRounded(rounded)};
 }
+
+std::string strategyWeights(const std::string &path) { return path + ".safetensors"; }
 
 Result<Module> applyStrategy(const Module &module, const std::string &path) {
   llvm::Expected<std::vector<StrategyLine>> lines = readStrategy(path);
@@ -131,6 +174,11 @@ Result<Module> applyStrategy(const Module &module, const std::string &path) {
   if (hasTables && lines->size() != decided.size())
     return refused("it decides " + std::to_string(lines->size()) + " layers, and the model has " +
                    std::to_string(decided.size()));
+  std::string beside = strategyWeights(path);
+  llvm::Expected<RoundedWeights> rounded = roundedBeside(beside, *lines);
+  if (!rounded)
+    return quantizeError("W0324", llvm::toString(rounded.takeError()), "",
+                         "it is written beside the strategy, and belongs to it");
   std::vector<StrategyLine> own = undecided(module, decided);
   std::vector<Decision> decisions;
   Strategy strategy;
@@ -138,6 +186,11 @@ Result<Module> applyStrategy(const Module &module, const std::string &path) {
     if (llvm::Error why = checkDecision(line, own[i], decided))
       return refused(llvm::toString(std::move(why)));
     decisions.push_back({{}, {choiceOf(line)}, {}});
+    if (!line.rounded.empty()) {
+      if (llvm::Error why = checkRounded(line, decided.layers[i], *rounded))
+        return quantizeError("W0324", llvm::toString(std::move(why)), beside);
+      decisions.back().choices[0].rounded[i] = rounded->at(line.layer);
+    }
     if (decided.isTable(i))
       decisions.back().table = i - decided.layers.size();
     else

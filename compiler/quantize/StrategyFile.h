@@ -1,6 +1,6 @@
 //===- StrategyFile.h - Decisions as text, and a program that follows them --------------------===//
 //
-//   std::string text = strategyText(module, decisions, strategy);
+//   StrategyFiles files = strategyFiles(module, decisions, strategy);
 //   Result<Module> program = applyStrategy(module, path);        // in weft/quantize.hpp
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_QUANTIZE_STRATEGYFILE_H
@@ -10,9 +10,12 @@
 
 namespace weft {
 
-/// One line for every layer, with all that its form needs.
-std::string strategyText(const Module &module, const std::vector<Decision> &decisions,
-                         const Strategy &strategy);
+struct StrategyFiles {
+  std::string lines;   ///< one for every layer, with all that its form needs
+  std::string weights; ///< beside it, the numbers that lines name; empty where they name none
+};
+StrategyFiles strategyFiles(const Module &module, const std::vector<Decision> &decisions,
+                            const Strategy &strategy);
 
 } // namespace weft
 

@@ -17,11 +17,6 @@ constexpr LineFormat kFormat{"weft-strategy",        "decision",
 constexpr size_t kLayerDigits = 5;
 constexpr int64_t kMostZero = 255;
 
-std::string layerText(int64_t layer) {
-  std::string digits = std::to_string(layer);
-  return std::string(kLayerDigits - std::min(kLayerDigits, digits.size()), '0') + digits;
-}
-
 /// A number above 0 that an f32 has, too.
 std::optional<float> positive(StringRef text) {
   std::optional<double> number = realNumber(text);
@@ -34,7 +29,15 @@ bool hasScale(StrategyLine::Form form) {
   return form == StrategyLine::Static || form == StrategyLine::Everywhere;
 }
 
-/// "f32", "rows", "static scale=0.0123 zero=5"
+/// "rounded=8b1d33a0c2f4e596"
+Error readRounding(StringRef word, StrategyLine &line) {
+  if (!word.consume_front("rounded=") || !isKey(word))
+    return readError(quotedText(word) + " is no rounding such as rounded=8b1d33a0c2f4e596");
+  line.rounded = word.str();
+  return Error::success();
+}
+
+/// "f32", "rows", "static scale=0.0123 zero=5", "blocks4 rounded=8b1d33a0c2f4e596"
 Error readForm(StringRef text, StrategyLine &line) {
   SmallVector<StringRef> words;
   text.split(words, ' ');
@@ -44,6 +47,8 @@ Error readForm(StringRef text, StrategyLine &line) {
               : words[0] == "blocks4"    ? StrategyLine::Blocks
               : words[0] == "bytes"      ? StrategyLine::Bytes
                                          : StrategyLine::F32;
+  if (line.form == StrategyLine::Blocks && words.size() == 2)
+    return readRounding(words[1], line);
   if (words.size() != (hasScale(line.form) ? 3 : 1) ||
       (line.form == StrategyLine::F32 && text != "f32"))
     return readError(quotedText(text) + " is no form such as f32, rows or static scale=0.5 zero=3");
@@ -111,6 +116,11 @@ Expected<StrategyLine> readLine(StringRef text) {
 
 } // namespace
 
+std::string layerText(int64_t layer) {
+  std::string digits = std::to_string(layer);
+  return std::string(kLayerDigits - std::min(kLayerDigits, digits.size()), '0') + digits;
+}
+
 std::string StrategyLine::text() const {
   std::string what = form == Rows         ? "rows"
                      : form == F32        ? "f32"
@@ -120,6 +130,8 @@ std::string StrategyLine::text() const {
                                           : "static";
   if (hasScale(form))
     what += " scale=" + realText(scale) + " zero=" + std::to_string(zero);
+  if (!rounded.empty())
+    what += " rounded=" + rounded;
   std::string equalised = factors.empty() ? "-" : realText(strength) + ":";
   for (float factor : factors)
     equalised += " " + realText(factor);

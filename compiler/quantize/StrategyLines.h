@@ -18,17 +18,23 @@ struct StrategyLine {
   std::string node;    ///< asField of its name
   std::string weight;  ///< a key of the weight's type and elements
   Form form = F32;     ///< "f32", "static scale=S zero=Z", "everywhere scale=S zero=Z", "rows",
-                       ///< "blocks4"; of a table "bytes"
+                       ///< "blocks4", "blocks4 rounded=KEY"; of a table "bytes"
   float scale = 1;     ///< of a static one, also everywhere
   int64_t zero = 0;    ///< 0 to 255
   double strength = 0; ///< of the equalisation, for people; none without factors
   std::vector<float> factors; ///< what channels are divided by; "-" when there are none
+  std::string
+      rounded; ///< of blocks: a key of the numbers that stand beside (RoundedWeights.h); empty:
+               ///< to nearest
 
   std::string text() const;
 };
 
 /// Limits of what is read.
 constexpr size_t kMostStrategyLineBytes = 1 << 20, kMostStrategyLayers = 100000;
+
+/// "00003"
+std::string layerText(int64_t layer);
 
 /// By layer; none is there twice.
 llvm::Expected<std::vector<StrategyLine>> parseStrategy(llvm::StringRef text, llvm::StringRef name);

@@ -121,6 +121,8 @@ struct QuantizedChoice {
   double loss = 0;      ///< as in QuantizedLayer
   double seconds = 0;   ///< that it saves of the timed calls; less than 0: that it costs
   double range = 1;     ///< of a static one: the part of what was read that its scale reaches
+  std::string
+      rounded; ///< of blocks: "nearest", or "moments" where channels make up for those before
 };
 
 /// Time of calls as a part of f32's, and the mean cosine.
@@ -142,6 +144,7 @@ struct QuantizedLayer {
   std::string reason;                   ///< why it stayed f32, or empty
   std::vector<QuantizedChoice> choices; ///< what it could become
   double range = 1;                     ///< as in QuantizedChoice
+  std::string rounded;                  ///< as in QuantizedChoice
   double least = 0, most = 0;           ///< of what it reads; both 0 where nothing was seen
 };
 
@@ -160,9 +163,14 @@ struct Quantization {
   /// What other budgets would lead to, the fastest first; strategies that were measured; peers.
   std::vector<QuantizedPoint> front, tried, peers;
   std::string strategy; ///< what was decided, as sorted lines of text that applyStrategy reads
+  /// Numbers that these lines name, as the bytes of a file `strategyWeights` beside them. Empty: there are none.
+  std::string strategyWeights;
 };
 
-/// The program that a strategy in a file describes, without calls and without measuring. Refuses, with code W0324, what is no strategy or one
+/// The path of the numbers of rounded weights that belong to a strategy: that path and `.safetensors`.
+std::string strategyWeights(const std::string &path);
+
+/// The program that a strategy in a file describes, with what stands beside it, without calls and without measuring. Refuses, with code W0324, what is no strategy or one
 /// of another model or other weights.
 Result<Module> applyStrategy(const Module &module, const std::string &path);
 

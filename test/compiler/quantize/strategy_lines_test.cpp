@@ -53,6 +53,12 @@ TEST_CASE(
   std::string blocks = with("static scale=0.0122999996 zero=5", "blocks4");
   CHECK(linesOf(blocks)[0].form == StrategyLine::Blocks);
   CHECK(printStrategy(linesOf(blocks)) == blocks + "\n");
+  CHECK(linesOf(blocks)[0].rounded.empty());
+  std::string rounded =
+      with("static scale=0.0122999996 zero=5", "blocks4 rounded=51c02f9be7a6d384");
+  CHECK(linesOf(rounded)[0].form == StrategyLine::Blocks);
+  CHECK(linesOf(rounded)[0].rounded == "51c02f9be7a6d384");
+  CHECK(printStrategy(linesOf(rounded)) == rounded + "\n");
   std::string everywhere = kPlain;
   everywhere.replace(everywhere.find("f32"), 3, "everywhere scale=0.5 zero=5");
   CHECK(linesOf(everywhere)[0].form == StrategyLine::Everywhere);
@@ -78,6 +84,14 @@ TEST_CASE("what decides no layer is refused with its line") {
   CHECK(
       refusal(with("zero=5", "zero=256")) ==
       "s: line 1: 'static scale=0.0122999996 zero=256' is no form such as static scale=0.5 zero=3");
+  const std::string form = "static scale=0.0122999996 zero=5";
+  CHECK(refusal(with(form, "blocks4 rounded=51c0")) ==
+        "s: line 1: '51c0' is no rounding such as rounded=8b1d33a0c2f4e596");
+  CHECK(refusal(with(form, "blocks4 scale=1")) ==
+        "s: line 1: 'scale=1' is no rounding such as rounded=8b1d33a0c2f4e596");
+  CHECK(refusal(with(form, "rows rounded=51c02f9be7a6d384")) ==
+        "s: line 1: 'rows rounded=51c02f9be7a6d384' is no form such as f32, rows or static "
+        "scale=0.5 zero=3");
   for (const char *number : {"0", "-1", "nan", "inf", "1e+99", "0x1"}) {
     INFO(number);
     CHECK(refusal(with("0.0122999996", number)) != "");

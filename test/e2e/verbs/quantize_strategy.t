@@ -26,6 +26,35 @@ $ sed 's/ | [^|]* | [^|]*$/ | blocks4 | -/' odd.strategy > odd4.strategy && weft
 ! error[W0324]: odd4.strategy: the strategy is for another model: layer '/first/MatMul' has no blocks of 32
 ? 1
 
+# What a weight in blocks was rounded to stands beside the line that names it; without it, or with other numbers, the strategy is refused.
+$ python3 -c "
+$+ import array, random; r = random.Random(1); array.array('f', [r.gauss(0, 0.1) for i in range(64 * 2048)]).tofile(open('wide.bin', 'wb'))"
+$ sed 's/96/2048/g; s/24576/524288/; s/w.bin/wide.bin/' one.mlir > wide.mlir
+$ weft quantize wide.mlir --calibration calls --budget 'size<=0.45x' --strategy w.strategy --report wide.html -o wide.weft --json > wide.json
+! ...
+$ python3 -c "
+$+ import json; l = json.load(open('wide.json'))['layers'][0]; print(l['form'], l['rounded'], [c.get('rounded') for c in l['choices']])"
+| blocks4 moments [None, None, 'moments']
+$ grep -c '<td>blocks4</td><td>moments</td>' wide.html
+| 1
+$ sed 's/[0-9a-f]\{16\}/KEY/g' w.strategy
+| weft-strategy 1 | 00000 | /first/MatMul | KEY | blocks4 rounded=KEY | {*}
+$ weft quantize -q wide.mlir --strategy w.strategy --apply -o again.weft && cmp wide.weft again.weft
+$ mv w.strategy.safetensors kept && weft quantize wide.mlir --strategy w.strategy --apply -o no.weft
+! error[W0324]: w.strategy.safetensors: cannot be opened: no such file or directory
+!   hint: it is written beside the strategy, and belongs to it
+? 1
+$ python3 -c "
+$+ b = bytearray(open('kept', 'rb').read()); b[-1] ^= 1; open('w.strategy.safetensors', 'wb').write(b)"
+$ weft quantize wide.mlir --strategy w.strategy --apply -o no.weft
+! error[W0324]: w.strategy.safetensors: the numbers of layer '/first/MatMul' are not those that the strategy names
+? 1
+$ echo text > w.strategy.safetensors && weft quantize wide.mlir --strategy w.strategy --apply -o no.weft
+! error[W0324]: w.strategy.safetensors: {*}
+!   hint: it is written beside the strategy, and belongs to it
+? 1
+$ sed 's/ rounded=[0-9a-f]*//' w.strategy > nearest.strategy && weft quantize -q wide.mlir --strategy nearest.strategy --apply -o nearest.weft
+
 # A strategy is refused for another model, for other weights, and where it is no strategy.
 $ weft quantize layers.mlir --strategy s.strategy --apply -o no.weft
 ! error[W0324]: s.strategy: the strategy is for another model: it decides 2 layers, and the model has 0

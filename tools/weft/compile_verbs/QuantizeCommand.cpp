@@ -26,6 +26,7 @@
 namespace weft::cli {
 namespace {
 
+constexpr long kRoundedColumn = 2;     ///< of the report, where a layer has blocks
 constexpr size_t kGeneratedCalls = 10; ///< of each size, without calls to calibrate with
 
 bool endsWith(const std::string &text, const std::string &end) {
@@ -69,6 +70,11 @@ public:
     if (options.has("report"))
       if (Result<Done> done =
               files.addText(options.value("report"), htmlReport(options.positional()[0], *found));
+          !done)
+        return console.fail(done.failure());
+    if (!found->strategyWeights.empty() && options.has("strategy"))
+      if (Result<Done> done =
+              files.addText(strategyWeights(options.value("strategy")), found->strategyWeights);
           !done)
         return console.fail(done.failure());
     if (int code = writeAll(*module, found->module, found->strategy))
@@ -305,8 +311,11 @@ private:
   }
 
   void report(const Quantization &found) {
+    bool hasRounded = isAnyRounded(found);
     Table table{{"layer", "becomes", "equalised", "loss", "saves", "otherwise: loss, saves", "why"},
                 {}};
+    if (hasRounded)
+      table.header.insert(table.header.begin() + kRoundedColumn, "rounded");
     size_t integers = 0;
     for (const QuantizedLayer &layer : found.layers) {
       integers += layer.form != "f32";
@@ -314,6 +323,9 @@ private:
           {layer.name, layer.form, layer.strength < 0 ? "-" : printed("%.1f", layer.strength),
            printed("%.1e", layer.loss), layer.seconds > 0 ? printSeconds(layer.seconds) : "-",
            otherChoices(layer), layer.reason});
+      if (hasRounded)
+        table.rows.back().insert(table.rows.back().begin() + kRoundedColumn,
+                                 layer.rounded.empty() ? "-" : layer.rounded);
     }
     if (console.verbosity() >= 0)
       console.result(table.text());
@@ -358,7 +370,10 @@ private:
       json.object().field("form", choice.form);
       if (choice.strength >= 0)
         json.field("strength", choice.strength);
-      json.field("loss", choice.loss).field("saved_seconds", choice.seconds).end();
+      json.field("loss", choice.loss).field("saved_seconds", choice.seconds);
+      if (!choice.rounded.empty())
+        json.field("rounded", choice.rounded);
+      json.end();
     }
     json.end();
   }
@@ -391,6 +406,8 @@ private:
       json.object().field("name", layer.name).field("form", layer.form);
       if (layer.strength >= 0)
         json.field("strength", layer.strength);
+      if (!layer.rounded.empty())
+        json.field("rounded", layer.rounded);
       json.field("loss", layer.loss).field("saved_seconds", layer.seconds);
       if (!layer.reason.empty())
         json.field("reason", layer.reason);

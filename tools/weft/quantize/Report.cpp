@@ -32,6 +32,11 @@ std::string otherChoices(const QuantizedLayer &layer) {
   return text.empty() ? "-" : text;
 }
 
+bool isAnyRounded(const Quantization &found) {
+  return std::any_of(found.layers.begin(), found.layers.end(),
+                     [](const QuantizedLayer &layer) { return !layer.rounded.empty(); });
+}
+
 namespace {
 
 constexpr double kWidth = 640, kHeight = 360, kMargin = 60;
@@ -113,7 +118,7 @@ private:
   double least = 1, most = 1e-5, slowest = 0.1;
 };
 
-std::string rowOf(const QuantizedLayer &layer, double longest) {
+std::string rowOf(const QuantizedLayer &layer, double longest, bool hasRounded) {
   std::string bar = "<span class=\"bar\" style=\"width:" +
                     printed("%.1f", longest > 0 ? 8 * std::max(layer.seconds, 0.0) / longest : 0) +
                     "em\"></span>";
@@ -124,6 +129,7 @@ std::string rowOf(const QuantizedLayer &layer, double longest) {
                 (layer.range < 1 ? ", cut at " + printed("%.0f %%", 100 * layer.range) : "");
   return "<tr" + std::string(layer.form == "f32" ? " class=\"f32\"" : "") + "><td>" +
          escaped(layer.name) + "</td><td>" + layer.form + "</td><td>" +
+         (hasRounded ? (layer.rounded.empty() ? "-" : layer.rounded) + "</td><td>" : "") +
          (layer.strength < 0 ? "-" : printed("%.1f", layer.strength)) + "</td><td>" + range +
          "</td><td>" + printed("%.1e", layer.loss) + "</td><td>" +
          (layer.seconds > 0 ? printSeconds(layer.seconds) + " " + bar : "-") + "</td><td>" +
@@ -133,6 +139,7 @@ std::string rowOf(const QuantizedLayer &layer, double longest) {
 } // namespace
 
 std::string htmlReport(const std::string &model, const Quantization &found) {
+  bool hasRounded = isAnyRounded(found);
   std::string page =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + escaped(model) +
       " in integers</title><style>" + kStyle + "</style></head>\n<body><h1>" + escaped(model) +
@@ -147,13 +154,15 @@ std::string htmlReport(const std::string &model, const Quantization &found) {
       "\n<p>Light: what other budgets would lead to, as losses and prices add up. Dark: strategies "
       "that were measured whole, their time by "
       "prices. Red: files of "
-      "others.</p>\n<h2>Layers</h2>\n<table><tr><th>layer</th><th>becomes</th><th>equalised</th>"
-      "<th>reads</th><th>loss</th><th>saves</th><th>otherwise: loss, saves</th><th>why</th></tr>\n";
+      "others.</p>\n<h2>Layers</h2>\n<table><tr><th>layer</th><th>becomes</th>" +
+      std::string(hasRounded ? "<th>rounded</th>" : "") +
+      "<th>equalised</th><th>reads</th><th>loss</th><th>saves</th><th>otherwise: loss, "
+      "saves</th><th>why</th></tr>\n";
   double longest = 0;
   for (const QuantizedLayer &layer : found.layers)
     longest = std::max(longest, layer.seconds);
   for (const QuantizedLayer &layer : found.layers)
-    page += rowOf(layer, longest);
+    page += rowOf(layer, longest, hasRounded);
   return page + "</table></body></html>\n";
 }
 

@@ -16,6 +16,9 @@ std::string htmlReport(const std::string &model, const Quantization &found);
 /// What a layer could have become instead: "rows 4.5e-05, 887 us".
 std::string otherChoices(const QuantizedLayer &layer);
 
+/// Whether a layer became blocks, which are rounded in one way or another.
+bool isAnyRounded(const Quantization &found);
+
 /// "%.2f" and the like.
 std::string printed(const char *format, double value);
 
