@@ -59,6 +59,13 @@ struct Sample {
   std::vector<float> elements;
 };
 
+/// Of matrices that are their own transposes.
+void addLowerHalf(std::vector<double> &sums, const float *moments, size_t channels) {
+  for (size_t row = 0; row < channels; ++row)
+    for (size_t at = row * channels; at <= row * channels + row; ++at)
+      sums[at] += double(moments[at]);
+}
+
 /// One program for a batch.
 Result<std::unique_ptr<Session>> compile(const Module &module, const QuantizeOptions &options,
                                          ArrayRef<size_t> batch) {
@@ -89,6 +96,8 @@ Result<void> MomentRounding::run(std::vector<Decision> &decisions,
   size_t done = 0, all = 0;
   for (const std::vector<size_t> &batch : batches)
     all += batch.size();
+  if (options.onProgress && all > 0)
+    options.onProgress("moments", 0, all);
   for (const std::vector<size_t> &batch : batches) {
     if (isLate())
       break;
@@ -127,11 +136,10 @@ Result<MomentRounding::Sums> MomentRounding::observe(ArrayRef<size_t> batch,
       return bound.diagnostics();
     if (Result<void> called = (*session)->call(*bound); !called)
       return called.diagnostics();
-    for (size_t edge = 0; edge < batch.size(); ++edge) {
-      const float *moments = floatsAt((*session)->outputs()[edge]);
-      for (size_t element = 0; element < sums[edge].size(); ++element)
-        sums[edge][element] += double(moments[element]);
-    }
+    workers()(batch.size(), [&](size_t edge) {
+      addLowerHalf(sums[edge], floatsAt((*session)->outputs()[edge]),
+                   size_t(edges[batch[edge]].channels));
+    });
   }
   return sums;
 }

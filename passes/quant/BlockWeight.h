@@ -39,7 +39,7 @@ struct BlockWeight {
 BlockWeight emptyBlocks(const WeightGrid &grid);
 
 /// Parts of a block's range that are tried.
-constexpr float kBlockReaches[] = {1, 0.9f, 0.8f};
+constexpr float kBlockReaches[] = {1, 0.95f, 0.9f, 0.85f, 0.8f, 0.75f, 0.7f};
 /// For a range that holds 0.
 struct BlockScale {
   float scale;

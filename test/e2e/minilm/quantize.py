@@ -19,6 +19,7 @@ LEAST_COSINE, CALIBRATED = 0.998, 96
 LEAST_LAYERS, MOST_TIME = 0.9, 0.6  # parts of the layers, and of the time in f32
 LITTLE_TIME, MOST_BEHIND = 8, 3  # seconds for a search, and how often what compiling the model takes may come behind: the result is compiled and measured
 MOST_SIZE = 0.27  # of the file in f32
+FEW_BITS_SIZE, FEW_BITS_COSINE = 0.231, 0.985  # that only 4 bits keep, and of the embeddings then
 
 
 def run(*arguments):
@@ -85,6 +86,26 @@ def small_and_hasty(program, model, calls, others, work, prices, compiling):
     return wrong
 
 
+def in_few_bits(program, model, calls, others, work, prices):
+    """All layers in blocks of 4 bits, most of them rounded by second moments, and the same again from the strategy: what is wrong."""
+    first, again, strategy = (os.path.join(work, name) for name in ("few.weft", "again.weft", "few.strategy"))
+    report = json.loads(run(program, "quantize", model, "--calibration", calls, "--evaluate", others, "--budget", f"size<={FEW_BITS_SIZE}x",
+                            "--prices", prices, "--strategy", strategy, "-o", first, "--json"))
+    run(program, "quantize", "-q", model, "--strategy", strategy, "--apply", "-o", again)
+    blocks = [layer.get("rounded") for layer in report["layers"] if layer["form"] == "blocks4"]
+    cosine = next(output["cosine"] for output in report["outputs"] if output["name"] == "sentence_embedding")
+    print(f"{len(blocks)} layers in 4 bits, {blocks.count('moments')} by second moments: {report['bytes'] / report['f32_bytes']:.3f} of the bytes, "
+          f"embeddings {cosine:.5f}")
+    wrong = []
+    if len(blocks) < LEAST_LAYERS * len(report["layers"]) or blocks.count("moments") < LEAST_LAYERS * len(blocks):
+        wrong.append("nearly all layers should be blocks rounded by second moments")
+    if cosine < FEW_BITS_COSINE:
+        wrong.append(f"in 4 bits embeddings should have a cosine of {FEW_BITS_COSINE}")
+    if open(first, "rb").read() != open(again, "rb").read():
+        wrong.append("the strategy and its numbers should give the same artifact")
+    return wrong
+
+
 def main(program, sentences, work):
     model = minilm.directory()
     os.makedirs(work, exist_ok=True)
@@ -115,6 +136,7 @@ def main(program, sentences, work):
     if report["latency"] >= MOST_TIME:
         wrong.append("it is hardly faster than f32")
     wrong += small_and_hasty(program, model, calls, others, work, prices, compiling)
+    wrong += in_few_bits(program, model, calls, others, work, prices)
     for line in wrong:
         print(f"WRONG: {line}")
     sys.exit(1 if wrong else 0)
