@@ -31,7 +31,8 @@ std::vector<std::vector<size_t>> batchesOf(const std::vector<Edge> &edges,
   std::vector<std::vector<size_t>> batches;
   size_t bytes = 0;
   for (size_t i = 0; i < edges.size(); ++i) {
-    if (!blocksAmong(decisions[i]) || edges[i].channels > kMostMomentChannels)
+    if (!blocksAmong(decisions[i]) || decisions[i].layers.empty() ||
+        edges[i].channels > kMostMomentChannels)
       continue;
     if (batches.empty() || bytes + momentBytes(edges[i]) > kBatchBytes) {
       batches.emplace_back();

@@ -32,7 +32,7 @@ public:
 
 private:
   using Sums = std::vector<std::vector<double>>; ///< by edge of a batch
-  /// Nothing where it was too late for any call.
+  /// At least of one call, however late it is.
   Result<Sums> observe(llvm::ArrayRef<size_t> batch, const std::function<bool()> &isLate);
   void round(const std::vector<std::vector<float>> &factorSets, const MomentFactor &moments,
              Decision &decision) const;
