@@ -76,6 +76,7 @@ Result<std::unique_ptr<Session>> compile(const Module &module, const QuantizeOpt
   SmallVector<int64_t> list(batch.begin(), batch.end());
   ObserveMomentsOptions observe;
   observe.edges = list;
+  observe.mask = options.mask;
   manager.addNestedPass<func::FuncOp>(createObserveMoments(observe));
   if (failed(manager.run(*copy.get().module)))
     return collector.take();

@@ -10,6 +10,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/quant/IntegerLayers.h"
 #include "passes/quant/Passes.h"
+#include "passes/quant/PositionMask.h"
 
 using namespace mlir;
 
@@ -20,7 +21,7 @@ namespace weft {
 namespace {
 
 /// What is read, one row after the other, its channels last.
-Value rowsOf(ImplicitLocOpBuilder &b, const Edge &edge) {
+Value rowsOf(ImplicitLocOpBuilder &b, const Edge &edge, const PositionMask &mask) {
   auto type = cast<SymTensorType>(edge.value.getType());
   SmallVector<int64_t> order;
   SymExpr rows = SymExpr::constant(b.getContext(), 1);
@@ -30,7 +31,7 @@ Value rowsOf(ImplicitLocOpBuilder &b, const Edge &edge) {
       rows = rows * type.getDim(d);
     }
   order.push_back(*edge.channel);
-  Value value = edge.value;
+  Value value = mask.applied(b, edge.value);
   if (!llvm::is_sorted(order))
     value = b.create<TransposeOp>(value, order);
   return b.create<ReshapeOp>(value,
@@ -44,6 +45,9 @@ struct ObserveMomentsPass : impl::ObserveMomentsBase<ObserveMomentsPass> {
     func::FuncOp function = getOperation();
     if (!function.isPublic() || function.isExternal())
       return;
+    FailureOr<PositionMask> positions = PositionMask::of(function, mask);
+    if (failed(positions))
+      return signalPassFailure();
     std::vector<Edge> all = edgesOf(integerLayers(function));
     Operation *end = function.getBody().front().getTerminator();
     function.eraseResults(llvm::BitVector(function.getNumResults(), true));
@@ -54,7 +58,7 @@ struct ObserveMomentsPass : impl::ObserveMomentsBase<ObserveMomentsPass> {
         return signalPassFailure();
       }
       ImplicitLocOpBuilder b(all[size_t(index)].value.getLoc(), end);
-      Value rows = rowsOf(b, all[size_t(index)]);
+      Value rows = rowsOf(b, all[size_t(index)], *positions);
       SymExpr channels = cast<SymTensorType>(rows.getType()).getDim(1);
       auto type = SymTensorType::get({channels, channels}, b.getF32Type());
       Value moments = b.create<ContractOp>(type, "m k, m l -> k l", rows, rows, b.getF32Type());

@@ -187,7 +187,8 @@ def ObserveMoments : Pass<"weft-observe-moments", "::mlir::func::FuncOp"> {
     return %y                ->       return %moments
     ```
   }];
-  let options = [ListOption<"edges", "edges", "int64_t", "which values, in the order in which they are first read">];
+  let options = [ListOption<"edges", "edges", "int64_t", "which values, in the order in which they are first read">,
+                 Option<"mask", "mask", "std::string", "\"\"", "the input where whose elements are 0 nothing counts">];
   let dependentDialects = ["::weft::WeftDialect"];
 }
 

@@ -1,8 +1,12 @@
 // RUN: weft-opt %s --weft-observe-edges=mask=mask --split-input-file | FileCheck %s
+// RUN: weft-opt %s --weft-observe-moments="edges=0 mask=mask" --split-input-file | FileCheck %s --check-prefix=MOMENTS
 // RUN: not weft-opt %s --weft-observe-edges=mask=other --split-input-file 2>&1 | FileCheck %s --check-prefix=NONE
 
 // Where the mask is 0, what is read is 0, and is not counted.
 // NONE: error: there is no input 'other' to mask positions with
+// MOMENTS-LABEL: func @rows
+// MOMENTS: %[[SEEN:.*]] = weft.select %{{.*}}, %arg0, %{{.*}} -> !weft.tensor<[b, s, 2], f32>
+// MOMENTS: weft.reshape %[[SEEN]] to [b*s, 2]
 // CHECK-LABEL: func @rows
 // CHECK-DAG: %[[WHERE:.*]] = weft.reshape %{{.*}} to [b, s, 1] : (!weft.tensor<[b, s], i1>)
 // CHECK-DAG: %[[SEEN:.*]] = weft.select %[[WHERE]], %arg0, %{{.*}} -> !weft.tensor<[b, s, 2], f32>
