@@ -1,11 +1,9 @@
 //===- MachineData.cpp - Reads what a machine can do ------------------------------------------===//
 
 #include "compiler/machine/MachineData.h"
-#include "compiler/import/readers/Json.h"
+#include "compiler/import/readers/JsonFields.h"
 #include "compiler/import/readers/MappedFile.h"
-#include "compiler/import/readers/ReadError.h"
 #include <algorithm>
-#include <set>
 
 using namespace llvm;
 using nlohmann::json;
@@ -14,22 +12,16 @@ namespace weft {
 namespace {
 
 constexpr const char *kSchema = "weft.machine/1";
-constexpr size_t kMostTextBytes = 2000, kMostCaches = 8, kMostEntries = 64;
-constexpr double kMostFigure = 1e15; ///< so that no product of some of them is infinite
+constexpr size_t kMostCaches = 8, kMostEntries = 64;
 constexpr JsonLimits kLimits{100'000, 2'000, 8};
 
-/// Takes fields one by one, keeps the first error, and says at the end which fields nobody took.
-class MachineReader {
+class MachineReader : JsonFields {
 public:
-  MachineReader(const json &object, StringRef place)
-      : object(object), fields(object, place), place(place) {}
+  MachineReader(const json &object, StringRef place) : JsonFields(object, place) {}
 
   Expected<MachineData> read() {
     MachineData data;
-    std::string schema;
-    take(schema, "schema");
-    if (schema != kSchema)
-      refuse("'schema' must be \"" + std::string(kSchema) + "\"");
+    takeSchema(kSchema);
     take(data.name, "name");
     take(data.about, "about");
     take(data.target, "target");
@@ -50,47 +42,13 @@ public:
     readSources(data.sources);
     if (error.empty() && data.memoryOfAll < data.memoryOfOne)
       refuse("'memory_gb_per_s_of_all' is less than 'memory_gb_per_s' of one core");
-    refuseOthers();
+    refuseOthers("of a machine");
     if (!error.empty())
       return readError(error);
     return data;
   }
 
 private:
-  void refuse(const std::string &why) {
-    if (error.empty())
-      error = place + ": " + why;
-  }
-  template <typename T> void keep(T &to, Expected<T> value) {
-    if (value)
-      to = std::move(*value);
-    else if (std::string text = toString(value.takeError()); error.empty())
-      error = text;
-  }
-
-  void take(std::string &text, const std::string &key) {
-    known.insert(key);
-    keep(text, fields.string(key));
-    if (error.empty() && (text.empty() || text.size() > kMostTextBytes ||
-                          any_of(text, [](unsigned char c) { return c < ' ' || c == 127; })))
-      refuse("'" + key + "' must be a line of text");
-  }
-  void readFlag(bool &flag, const std::string &key) {
-    known.insert(key);
-    keep(flag, fields.boolean(key, false));
-  }
-  /// A number above 0, as all are.
-  void take(double &figure, const std::string &key, double most = kMostFigure) {
-    known.insert(key);
-    keep(figure, fields.number(key));
-    check(figure, "'" + key + "'", most);
-  }
-  void check(double figure, const std::string &what, double most) {
-    if (error.empty() && !(figure > 1 / kMostFigure && figure <= most))
-      refuse(what + " must be above 0" +
-             (most < kMostFigure ? " and at most " + std::to_string(int64_t(most)) : ""));
-  }
-
   const json *objectAt(const std::string &key) {
     known.insert(key);
     const json *value = fields.find(key);
@@ -130,7 +88,7 @@ private:
       reader.take(cache.bytes, "bytes");
       reader.take(cache.bytesPerCycle, "bytes_per_cycle");
       reader.readFlag(cache.isShared, "shared");
-      reader.refuseOthers();
+      reader.refuseOthers("of a machine");
       if (error.empty())
         error = reader.error;
       if (error.empty() && !caches.empty() && cache.bytes <= caches.back().bytes)
@@ -138,18 +96,6 @@ private:
       caches.push_back(cache);
     }
   }
-
-  void refuseOthers() {
-    if (object.is_object())
-      for (const auto &[key, value] : object.items())
-        if (!known.count(key))
-          refuse(quotedText(key) + " is no field of a machine");
-  }
-
-  const json &object;
-  JsonObject fields;
-  std::string place, error;
-  std::set<std::string> known;
 };
 
 } // namespace

@@ -12,6 +12,7 @@ namespace weft {
 namespace {
 
 constexpr double kMostByte = 127, kLevels = 255;
+constexpr int64_t kMiddle = 128; ///< the zero point of symmetric bytes
 constexpr double kWorthIt =
     0.9; ///< an equalisation leaves at most this much of the error, else there is none
 constexpr double kLeastScale = std::numeric_limits<float>::min();
@@ -77,12 +78,21 @@ double errorOf(const WeightExtent &extent, const EdgeStatistics &seen, ArrayRef<
 }
 
 /// By one scale, of what is read when channels are divided by factors.
-LayerChoice wholeOf(const EdgeStatistics &seen, ArrayRef<float> factors) {
+LayerChoice wholeOf(const EdgeStatistics &seen, ArrayRef<float> factors,
+                    const InputRounding &rounding) {
   LayerChoice whole;
+  auto [least, most] = rangeOf(seen, factors);
   double step = staticStep(seen, factors);
+  if (double magnitude = std::max(-least, most) / kMostByte;
+      rounding.isSymmetric && magnitude >= kLeastScale && std::isfinite(magnitude))
+    step = magnitude;
+  if (rounding.hasPowersOfTwo)
+    step = powerOfTwoFrom(step);
   whole.scale = float(step);
-  whole.zero =
-      int64_t(std::clamp(std::nearbyint(-rangeOf(seen, factors).first / step), 0.0, kLevels));
+  whole.zero = rounding.isSymmetric
+                   ? kMiddle
+                   : int64_t(std::clamp(std::nearbyint(-least / step), 0.0, kLevels));
+  whole.rounding.isSigned = rounding.isSigned;
   return whole;
 }
 
@@ -145,7 +155,7 @@ std::vector<std::vector<float>> factorSetsOf(const Edge &edge, const WeightExten
 
 std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
                                   const std::vector<std::vector<float>> &sets,
-                                  const EdgeStatistics &seen) {
+                                  const EdgeStatistics &seen, const InputRounding &rounding) {
   if (seen.least.empty()) // no call read anything there
     return {};
   auto factorsOf = [&](size_t set) { return set ? ArrayRef(sets[set]) : ArrayRef<float>(); };
@@ -153,9 +163,9 @@ std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
     double step = staticStep(seen, factorsOf(set));
     return errorOf(extent, seen, factorsOf(set), step * step);
   });
-  std::vector<EdgeChoice> choices{withSet(wholeOf(seen, factorsOf(best)), sets, best)};
+  std::vector<EdgeChoice> choices{withSet(wholeOf(seen, factorsOf(best), rounding), sets, best)};
   if (edge.hasOthers) { // which read no equalised channels
-    LayerChoice all = wholeOf(seen, {});
+    LayerChoice all = wholeOf(seen, {}, rounding);
     all.everywhere = true;
     choices.push_back({all});
   }

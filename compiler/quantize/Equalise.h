@@ -34,6 +34,17 @@ struct WeightExtent {
 WeightExtent extentOf(const Edge &edge, const std::vector<IntegerLayer> &layers,
                       const std::function<const char *(llvm::StringRef)> &weight);
 
+/// Which bytes one scale rounds to.
+struct InputRounding {
+  bool isSigned = false;       ///< as ByteRounding
+  bool isSymmetric = false;    ///< zero is in the middle, and the largest magnitude 127 away
+  bool hasPowersOfTwo = false; ///< scales are
+  bool operator==(const InputRounding &other) const {
+    return isSigned == other.isSigned && isSymmetric == other.isSymmetric &&
+           hasPowersOfTwo == other.hasPowersOfTwo;
+  }
+};
+
 /// One way to round an edge, for all layers that read it.
 struct EdgeChoice {
   LayerChoice choice;
@@ -42,6 +53,7 @@ struct EdgeChoice {
   /// Of blocks, by layer: numbers that were rounded by what is read (Moments.h). A layer without
   /// any is rounded to nearest.
   std::map<size_t, std::shared_ptr<const PackedBlocks>> rounded = {};
+  bool hasPowersOfTwo = false; ///< its scale is one, whatever range
 };
 
 /// A choice with one of the sets of factors; the first has none.
@@ -57,7 +69,7 @@ std::vector<std::vector<float>> factorSetsOf(const Edge &edge, const WeightExten
 /// has them, each with the factors whose error is the least.
 std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
                                   const std::vector<std::vector<float>> &sets,
-                                  const EdgeStatistics &seen);
+                                  const EdgeStatistics &seen, const InputRounding &rounding = {});
 
 /// Weights in blocks, what is read stays as it is; channels are divided by the factors whose error
 /// is the least, so that those that much is read of are rounded finely (AWQ). Nothing where a layer

@@ -5,6 +5,7 @@
 // Everything that is measured runs as compiled code, on this machine.
 //===------------------------------------------------------------------------------------------===//
 
+#include "compiler/hardware/FindHardware.h"
 #include "compiler/model/ModuleImpl.h"
 #include "compiler/quantize/Moments.h"
 #include "compiler/quantize/Search.h"
@@ -15,6 +16,7 @@
 #include "passes/quant/ByteTables.h"
 #include "passes/quant/NodeNames.h"
 #include "passes/quant/PositionMask.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/GlobPattern.h"
 #include <cmath>
 
@@ -40,10 +42,15 @@ public:
       : module(module), options(given), deadline(given.seconds) {}
 
   Result<Quantization> run() {
-    for (auto step : {&Quantizer::readOptions, &Quantizer::findLayers, &Quantizer::observe})
+    for (auto step : {&Quantizer::readOptions, &Quantizer::readHardware, &Quantizer::findLayers,
+                      &Quantizer::observe})
       if (Result<void> done = (this->*step)(); !done)
         return done.diagnostics();
     Search search(module, options, deadline, decisions, kindsOfDecisions());
+    if (limits && limits->hasDeclaredPrices())
+      search.setDeclared([this](const std::vector<BoundCall> &calls) {
+        return declaredPrices(module, *limits, layers, decisions, calls);
+      });
     if (Result<void> done = search.prepare(); !done)
       return done.diagnostics();
     if (Result<void> done = search.run(); !done)
@@ -74,6 +81,44 @@ private:
     return {};
   }
 
+  /// A model that breaks the description as it is, as one with an operator that the hardware has
+  /// not in floats, is none for it whatever the search finds.
+  Result<void> readHardware() {
+    if (!options.hardware)
+      return {};
+    Result<HardwareData> usable = usableOn(*options.hardware, options.compile.target);
+    if (!usable)
+      return usable.diagnostics();
+    for (const HardwareOperator &way : options.hardware->operators)
+      for (const std::string &name : way.names)
+        if (!usable->lists(name))
+          return quantizeError("W0332", "'" + nameOf(options.hardware) + "' computes " + name +
+                                            " with " + llvm::join(way.features, " and ") +
+                                            ", which '" + options.compile.target + "' lacks");
+    if (usable->hasDeclaredPrices && !options.peers.empty())
+      return quantizeError("W0332",
+                           "with declared prices nothing is timed, so files of others have "
+                           "no times to compare with");
+    limits.emplace(std::move(*usable),
+                   [this](StringRef name) { return module.get().weightBytes(name); });
+    return keepsToHardware(module, "the model");
+  }
+
+  Result<void> keepsToHardware(const Module &program, const std::string &what) const {
+    Result<HardwareCheck> check = checkHardware(program, options.hardware, options.compile.target);
+    if (!check)
+      return check.diagnostics();
+    if (check->findings.empty())
+      return {};
+    const HardwareFinding &first = check->findings.front();
+    size_t others = check->findings.size() - 1;
+    return quantizeError("W0332",
+                         what + " breaks the description '" + nameOf(options.hardware) +
+                             "': " + first.operation + ": " + first.reason +
+                             (others > 0 ? ", and " + std::to_string(others) + " more" : ""),
+                         first.where, "'weft check --hardware' names them all");
+  }
+
   Result<void> findLayers() {
     Result<func::FuncOp> function = calledFunction(module);
     if (!function)
@@ -102,6 +147,11 @@ private:
         return quantizeError(
             "W0309", "'" + text + "' names no product or convolution that integers could compute");
     }
+    for (size_t i = 0; limits && i < layers.size(); ++i)
+      if (stays[i].empty())
+        stays[i] = limits->whyNot(layers[i]);
+    if (limits && !limits->hasTables())
+      leaveTables("the hardware has no such table");
     if (!asksSize()) // they save no time
       leaveTables("no size is asked for");
     if (layers.empty() && tables.empty())
@@ -169,7 +219,8 @@ private:
     observed = (*observer)->observed();
     bool hasRows = false;
     for (size_t i = 0; i < edges.size(); ++i) {
-      sets[i] = factorSetsOf(edges[i], extents[i], (*seen)[i]);
+      if (!limits || limits->hasFactors()) // else they stay ones
+        sets[i] = factorSetsOf(edges[i], extents[i], (*seen)[i]);
       hasRows |= edges[i].hasRows;
     }
     if (hasRows)
@@ -183,7 +234,10 @@ private:
       if (!edge.least.empty())
         ranges.back() = {*std::min_element(edge.least.begin(), edge.least.end()),
                          *std::max_element(edge.most.begin(), edge.most.end())};
-      std::vector<EdgeChoice> choices = choicesOf(edges[i], extents[i], sets[i], edge);
+      InputRounding rounding;
+      if (limits)
+        rounding = limits->inputOf(decidingLayers(edges[i]), std::min(ranges.back().first, 0.0));
+      std::vector<EdgeChoice> choices = choicesOf(edges[i], extents[i], sets[i], edge, rounding);
       if (asksBlocks())
         if (auto blocks = blocksOf(edges[i], layers, extents[i], sets[i], edge))
           choices.push_back(*blocks);
@@ -203,6 +257,14 @@ private:
     return MomentRounding(module, options, edges, layers, sets).run(decisions, [&] {
       return deadline.isOver(Deadline::kMoments);
     });
+  }
+
+  HardwareLimits::Layers decidingLayers(const Edge &edge) const {
+    HardwareLimits::Layers deciding;
+    for (size_t layer : edge.layers)
+      if (stays[layer].empty())
+        deciding.push_back(&layers[layer]);
+    return deciding;
   }
 
   /// Layers that read an edge decide together, but for those that are to stay.
@@ -225,6 +287,11 @@ private:
     });
     if (options.withoutRanges)
       choices = withoutRanges(std::move(choices));
+    if (limits && !choices.empty()) {
+      choices = limits->kept(choices, decidingLayers(edge), std::min(ranges.back().first, 0.0));
+      for (size_t layer : choices.empty() ? decision.layers : std::vector<size_t>())
+        stays[layer] = "the hardware has no bytes for all that reads it";
+    }
     decision.choices = std::move(choices);
     decisions.push_back(std::move(decision));
   }
@@ -295,8 +362,9 @@ private:
       for (const EdgeChoice &choice : decision.choices)
         kind.isTimed.push_back(choice.choice.form != LayerChoice::Blocks || hasManyWeights());
       for (const EdgeChoice &choice : decision.choices)
-        os << choice.choice.form << (choice.strength < 0 ? '-' : '+')
-           << (choice.choice.everywhere ? "*" : "");
+        os << choice.choice.form << (choice.choice.rounding.isSigned ? "signed" : "")
+           << (choice.choice.rounding.hasOneScale ? "whole" : "")
+           << (choice.strength < 0 ? '-' : '+') << (choice.choice.everywhere ? "*" : "");
     }
     return kinds;
   }
@@ -329,6 +397,9 @@ private:
     }
     if (!tried)
       return tried.diagnostics();
+    if (options.hardware)
+      if (Result<void> keeps = keepsToHardware((*tried)->program, "what was found"); !keeps)
+        return keeps.diagnostics();
     Session *session = (*tried)->session.get();
     Result<AccuracySum> sum = search.measure(*session);
     if (!sum)
@@ -344,6 +415,7 @@ private:
     found.predictedLatency = search.predictedLatency();
     found.bytes = session->fileBytes();
     found.plainBytes = search.inF32().fileBytes();
+    found.isDeclared = limits && limits->hasDeclaredPrices();
     found.calibrated = observed;
     found.isTimeOver = search.isTimeOver() || observed < options.calibration.count;
     found.evaluated = options.evaluation.count;
@@ -426,7 +498,8 @@ private:
     bool saves = false;
     for (unsigned choice = 1; choice <= decision.choices.size(); ++choice)
       saves |= search.savingOfChoice(d, choice) > 0;
-    layer.reason = decision.choices.empty()
+    layer.reason = !layer.reason.empty() ? layer.reason
+                   : decision.choices.empty()
                        ? (options.withoutRanges ? "needs ranges" : "no call reaches it")
                    : saves ? "loses too much"
                            : "not faster in integers";
@@ -437,7 +510,8 @@ private:
   const Module &module;
   QuantizeOptions options;
   Deadline deadline;
-  size_t observed = 0; ///< calls
+  std::optional<HardwareLimits> limits; ///< of what was asked for
+  size_t observed = 0;                  ///< calls
   std::vector<IntegerLayer> layers;
   std::vector<Edge> edges;
   std::vector<ByteTable> tables;

@@ -17,6 +17,8 @@ constexpr size_t kTrials = 9;        ///< of whole strategies
 constexpr double kLeastGain = 0.005; ///< of the time: what saves less saves nothing
 constexpr size_t kFrontPoints = 16;
 constexpr double kRanges[] = {1, 0.85, 0.7, 0.55}; ///< parts of what was seen
+constexpr double kPowerRanges[] = {1, 0.5};        ///< that leave a power of two one
+constexpr double kAllRange[] = {1};
 /// Of the loss: a smaller range has to leave less, as what is not seen may be as large as what was.
 constexpr double kWorthCutting = 0.95;
 constexpr double kMostApart = 0.1; ///< sum of prices and the whole, as parts of the time
@@ -24,8 +26,11 @@ constexpr double kMostApart = 0.1; ///< sum of prices and the whole, as parts of
 constexpr double kPromised = 0.98;
 constexpr double kSizeMargin = 0.002; ///< of f32's bytes: what a choice changes beside its weights
 
-bool isStatic(const Decision &decision, const EdgeChoice &choice) {
-  return !decision.table && choice.choice.form == LayerChoice::Static;
+/// That a choice's scale may reach.
+llvm::ArrayRef<double> rangesOf(const Decision &decision, const EdgeChoice &choice) {
+  if (decision.table || choice.choice.form != LayerChoice::Static)
+    return kAllRange;
+  return choice.hasPowersOfTwo ? llvm::ArrayRef<double>(kPowerRanges) : kRanges;
 }
 
 /// In texts of what is timed.
@@ -117,7 +122,7 @@ Result<void> Search::measureLosses() {
   for (const Decision &decision : decisions) {
     sums.emplace_back();
     for (const EdgeChoice &choice : decision.choices)
-      sums.back().emplace_back(isStatic(decision, choice) ? std::size(kRanges) : 1);
+      sums.back().emplace_back(rangesOf(decision, choice).size());
   }
   size_t count = std::min(kLossCalls, options.calibration.count);
   for (size_t i = 0; i < count && (i == 0 || !isLate(Deadline::kLosses)); ++i) {
@@ -161,8 +166,8 @@ void Search::takeBestRanges(LossSums &sums) {
         continue;
       size_t best = bestRange(ranges);
       EdgeChoice &each = decisions[i].choices[choice - 1];
-      each.range = kRanges[best];
-      each.choice.scale *= float(kRanges[best]);
+      each.range = rangesOf(decisions[i], each)[best];
+      each.choice.scale *= float(each.range);
       simulation->setScale(i, choice, each.choice.scale);
       ranges = {ranges[best]};
     }
@@ -178,10 +183,11 @@ Result<void> Search::measureLossesOf(const BoundCall &call, LossSums &sums) {
   for (size_t i = 0; i < decisions.size(); ++i) {
     for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice) {
       tried[i] = choice;
-      float scale = decisions[i].choices[choice - 1].choice.scale;
+      const EdgeChoice &each = decisions[i].choices[choice - 1];
+      float scale = each.choice.scale;
       std::vector<AccuracySum> &ranges = sums[i][choice - 1];
       for (size_t range = 0; range < ranges.size(); ++range) {
-        simulation->setScale(i, choice, scale * float(kRanges[range]));
+        simulation->setScale(i, choice, scale * float(rangesOf(decisions[i], each)[range]));
         if (Result<void> done = simulation->call(call, tried); !done)
           return done;
         ranges[range].add(*wanted, simulation->outputs(), positions);
@@ -294,6 +300,8 @@ void Search::estimatePrices(llvm::ArrayRef<std::vector<size_t>> rest) {
 /// first around that of all first choices. Where integers then turn out not to be worth it
 /// somewhere, once more around what is left.
 Result<void> Search::measurePrices() {
+  if (declared)
+    return takeDeclaredPrices();
   for (const Decision &decision : decisions)
     around.push_back(decision.choices.empty() ? 0 : 1);
   for (size_t round = 0; round < kPriceRounds; ++round) {
@@ -323,11 +331,31 @@ Result<void> Search::measurePricesAround() {
       break;
   }
   again = false;
+  setPriced();
+  return {};
+}
+
+void Search::setPriced() {
   priced.assign(decisions.size(), {});
   for (size_t i = 0; i < decisions.size(); ++i)
     for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice)
       priced[i].push_back(
           {losses[i][choice - 1].budget, savingOfChoice(i, choice), kinds[i].bytes[choice - 1]});
+}
+
+Result<void> Search::takeDeclaredPrices() {
+  Result<DeclaredPrices> prices = declared(timed);
+  if (!prices)
+    return prices.diagnostics();
+  around.assign(decisions.size(), 0);
+  plainSeconds = aroundSeconds = prices->plainSeconds;
+  costs.clear();
+  for (const std::vector<double> &savings : prices->savings) {
+    costs.push_back({0});
+    for (double saving : savings)
+      costs.back().push_back(-saving);
+  }
+  setPriced();
   return {};
 }
 
@@ -386,6 +414,8 @@ std::string Search::textOf(const Strategy &tried) const {
       continue;
     }
     text += choice ? letterOf(choice->choice) : 'f';
+    text += choice && choice->choice.rounding.isSigned ? "-" : "";
+    text += choice && choice->choice.rounding.hasOneScale ? "1" : "";
     text += choice && !choice->choice.factors.empty() ? "*" : "";
     for (size_t layer : decisions[i].layers)
       text += " " + std::to_string(layer);
@@ -430,6 +460,8 @@ Result<Timed> Search::timeOf(const Strategy &base, const Strategy &other, Sessio
 /// Once more where it is not what prices say.
 Result<Timed> Search::timeBest(Session &program) {
   Strategy none(decisions.size(), 0);
+  if (declared)
+    return Timed{plainSeconds, plainSeconds * latencyOf(strategy), 0};
   Result<Timed> taken = timeOf(none, strategy, &program);
   if (!taken || std::fabs(taken->other / taken->base - latencyOf(strategy)) <= kMostApart)
     return taken;

@@ -9,6 +9,7 @@
 #define WEFT_COMPILER_QUANTIZE_SEARCH_H
 
 #include "compiler/quantize/Deadline.h"
+#include "compiler/quantize/DeclaredPrices.h"
 #include "compiler/quantize/Measure.h"
 #include "compiler/quantize/PriceBook.h"
 #include <map>
@@ -28,6 +29,10 @@ public:
          std::vector<Decision> &decisions, std::vector<DecisionKind> kinds)
       : module(module), options(options), deadline(deadline), decisions(decisions),
         kinds(std::move(kinds)) {}
+
+  /// Prices are these, of the timed calls, and nothing is timed.
+  using Declare = std::function<Result<DeclaredPrices>(const std::vector<BoundCall> &)>;
+  void setDeclared(Declare declare) { declared = std::move(declare); }
 
   Result<void> prepare();
   Result<void> run();
@@ -80,6 +85,8 @@ private:
   void takeBestRanges(LossSums &sums);
   size_t bestRange(const std::vector<AccuracySum> &sums) const;
   Result<void> measurePrices();
+  Result<void> takeDeclaredPrices();
+  void setPriced();
   Result<std::unique_ptr<Session>> compile(const Strategy &tried);
   /// In turns, unless it is known. What is compiled already is not compiled for it.
   Result<Timed> timeOf(const Strategy &base, const Strategy &other, Session *compiled = nullptr);
@@ -112,6 +119,7 @@ private:
   const Module &module;
   const QuantizeOptions &options;
   const Deadline &deadline;
+  Declare declared;                 ///< none: prices are measured
   std::vector<Decision> &decisions; ///< whose ranges are chosen here
   const std::vector<DecisionKind> kinds;
   std::unique_ptr<Session> plain;

@@ -86,6 +86,7 @@ EdgeChoice choiceOf(const StrategyLine &line) {
   choice.choice.everywhere = line.form == StrategyLine::Everywhere;
   choice.choice.scale = line.scale;
   choice.choice.zero = line.zero;
+  choice.choice.rounding = line.rounding;
   choice.choice.factors = line.factors;
   return choice;
 }
@@ -146,6 +147,7 @@ StrategyFiles strategyFiles(const Module &module, const std::vector<Decision> &d
                                                               : StrategyLine::Static;
       line.scale = choice.choice.scale;
       line.zero = choice.choice.zero;
+      line.rounding = choice.choice.rounding;
       line.strength = choice.strength;
       line.factors = choice.choice.factors;
       if (auto found = choice.rounded.find(layer); found != choice.rounded.end()) {

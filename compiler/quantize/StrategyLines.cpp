@@ -15,7 +15,7 @@ constexpr LineFormat kFormat{"weft-strategy",        "decision",
                              /*fields=*/6,           kMostStrategyLineBytes,
                              kMostStrategyLineBytes, kMostStrategyLayers};
 constexpr size_t kLayerDigits = 5;
-constexpr int64_t kMostZero = 255;
+constexpr int64_t kMostZero = 255, kMostWeight = 127;
 
 /// A number above 0 that an f32 has, too.
 std::optional<float> positive(StringRef text) {
@@ -30,11 +30,39 @@ bool hasScale(StrategyLine::Form form) {
 }
 
 /// "rounded=8b1d33a0c2f4e596"
-Error readRounding(StringRef word, StrategyLine &line) {
+Error readRoundedKey(StringRef word, StrategyLine &line) {
   if (!word.consume_front("rounded=") || !isKey(word))
     return readError(quotedText(word) + " is no rounding such as rounded=8b1d33a0c2f4e596");
   line.rounded = word.str();
   return Error::success();
+}
+
+/// Words behind a form, each at most once and in order; those that were not read stay.
+void readRounding(ArrayRef<StringRef> &words, ByteRounding &rounding) {
+  auto takes = [&](StringRef word) {
+    bool isNext = !words.empty() && words.front() == word;
+    if (isNext)
+      words = words.drop_front();
+    return isNext;
+  };
+  rounding.isSigned = takes("signed");
+  StringRef most = words.empty() ? "" : words.front();
+  if (most.consume_front("weight<="))
+    if (std::optional<int64_t> number = wholeNumber(most, kMostWeight);
+        number && *number > 0 && *number < kMostWeight) {
+      rounding.mostWeight = *number;
+      words = words.drop_front();
+    }
+  rounding.hasOneScale = takes("one_scale");
+  rounding.hasPowersOfTwo = takes("powers_of_two");
+}
+
+std::string roundingText(const ByteRounding &rounding) {
+  return std::string(rounding.isSigned ? " signed" : "") +
+         (rounding.mostWeight < kMostWeight ? " weight<=" + std::to_string(rounding.mostWeight)
+                                            : "") +
+         (rounding.hasOneScale ? " one_scale" : "") +
+         (rounding.hasPowersOfTwo ? " powers_of_two" : "");
 }
 
 /// "f32", "rows", "static scale=0.0123 zero=5", "blocks4 rounded=8b1d33a0c2f4e596"
@@ -48,9 +76,12 @@ Error readForm(StringRef text, StrategyLine &line) {
               : words[0] == "bytes"      ? StrategyLine::Bytes
                                          : StrategyLine::F32;
   if (line.form == StrategyLine::Blocks && words.size() == 2)
-    return readRounding(words[1], line);
-  if (words.size() != (hasScale(line.form) ? 3 : 1) ||
-      (line.form == StrategyLine::F32 && text != "f32"))
+    return readRoundedKey(words[1], line);
+  size_t fixed = hasScale(line.form) ? 3 : 1;
+  ArrayRef<StringRef> others = ArrayRef(words).drop_front(std::min(fixed, words.size()));
+  if (hasScale(line.form) || line.form == StrategyLine::Rows)
+    readRounding(others, line.rounding);
+  if (words.size() < fixed || !others.empty() || (line.form == StrategyLine::F32 && text != "f32"))
     return readError(quotedText(text) + " is no form such as f32, rows or static scale=0.5 zero=3");
   if (!hasScale(line.form))
     return Error::success();
@@ -130,6 +161,7 @@ std::string StrategyLine::text() const {
                                           : "static";
   if (hasScale(form))
     what += " scale=" + realText(scale) + " zero=" + std::to_string(zero);
+  what += roundingText(rounding);
   if (!rounded.empty())
     what += " rounded=" + rounded;
   std::string equalised = factors.empty() ? "-" : realText(strength) + ":";

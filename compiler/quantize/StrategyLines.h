@@ -9,19 +9,23 @@
 #define WEFT_COMPILER_QUANTIZE_STRATEGYLINES_H
 
 #include "compiler/tuning/RecordLines.h"
+#include "passes/quant/ByteRounding.h"
 
 namespace weft {
 
 struct StrategyLine {
   enum Form { F32, Static, Everywhere, Rows, Blocks, Bytes };
-  int64_t layer;       ///< its position in the program; tables follow all layers
-  std::string node;    ///< asField of its name
-  std::string weight;  ///< a key of the weight's type and elements
-  Form form = F32;     ///< "f32", "static scale=S zero=Z", "everywhere scale=S zero=Z", "rows",
-                       ///< "blocks4", "blocks4 rounded=KEY"; of a table "bytes"
-  float scale = 1;     ///< of a static one, also everywhere
-  int64_t zero = 0;    ///< 0 to 255
-  double strength = 0; ///< of the equalisation, for people; none without factors
+  int64_t layer;      ///< its position in the program; tables follow all layers
+  std::string node;   ///< asField of its name
+  std::string weight; ///< a key of the weight's type and elements
+  Form form = F32;    ///< "f32", "static scale=S zero=Z", "everywhere scale=S zero=Z", "rows",
+                      ///< "blocks4", "blocks4 rounded=KEY"; of a table "bytes"
+  float scale = 1;    ///< of a static one, also everywhere
+  int64_t zero = 0;   ///< 0 to 255
+  /// Behind the form where it is not the usual one: "signed", "weight<=64", "one_scale",
+  /// "powers_of_two", in this order.
+  ByteRounding rounding;
+  double strength = 0;        ///< of the equalisation, for people; none without factors
   std::vector<float> factors; ///< what channels are divided by; "-" when there are none
   std::string
       rounded; ///< of blocks: a key of the numbers that stand beside (RoundedWeights.h); empty:

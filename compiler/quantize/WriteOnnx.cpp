@@ -46,6 +46,7 @@ enum Field : unsigned {
   TensorRaw = 9,
 };
 enum Element : int64_t { F32 = 1, U8 = 2, I8 = 3 };
+constexpr int64_t kSignedZero = 128; ///< of unsigned bytes that stand for signed ones
 constexpr int64_t kIntegerKind = 2, kLeastOpset = 13; // scales along an axis
 constexpr StringLiteral kWritten[] = {"Conv", "Gemm", "MatMul"};
 
@@ -221,7 +222,10 @@ private:
   std::vector<OnnxDraftNode> roundedInput(const std::string &own, const std::string &x,
                                           const StrategyLine &line) {
     draft.initializers.push_back(tensorOf<float>(own + "scale", F32, {}, {line.scale}));
-    draft.initializers.push_back(tensorOf<uint8_t>(own + "zero", U8, {}, {uint8_t(line.zero)}));
+    draft.initializers.push_back(
+        line.rounding.isSigned
+            ? tensorOf<int8_t>(own + "zero", I8, {}, {int8_t(line.zero - kSignedZero)})
+            : tensorOf<uint8_t>(own + "zero", U8, {}, {uint8_t(line.zero)}));
     return {
         nodeOf("QuantizeLinear", {x, own + "scale", own + "zero"}, own + "bytes"),
         nodeOf("DequantizeLinear", {own + "bytes", own + "scale", own + "zero"}, own + "restored")};
@@ -274,17 +278,20 @@ private:
     }
     if (line.form != StrategyLine::Everywhere) // which has it already, in front of all who read it
       llvm::append_range(made, roundedInput(own, x, line));
-    ByteWeight rounded = roundWeight(layer, weight, line.factors);
-    int64_t columns = int64_t(rounded.scales.size());
+    ByteWeight rounded = roundWeight(layer, weight, line.factors, line.rounding);
+    SmallVector<int64_t> columns; // one scale for all has no dimension
+    if (!line.rounding.hasOneScale)
+      columns.push_back(int64_t(rounded.scales.size()));
     auto dims = *cast<SymTensorType>(layer.weight.getResult().getType()).getConstantDims();
     std::vector<int8_t> zeros(rounded.scales.size(), 0);
     draft.initializers.push_back(tensorOf<int8_t>(own + "weight_bytes", I8, dims, rounded.bytes));
     draft.initializers.push_back(
-        tensorOf<float>(own + "weight_scale", F32, {columns}, rounded.scales));
-    draft.initializers.push_back(tensorOf<int8_t>(own + "weight_zero", I8, {columns}, zeros));
-    made.push_back(nodeOf("DequantizeLinear",
-                          {own + "weight_bytes", own + "weight_scale", own + "weight_zero"},
-                          own + "weight", layer.column));
+        tensorOf<float>(own + "weight_scale", F32, columns, rounded.scales));
+    draft.initializers.push_back(tensorOf<int8_t>(own + "weight_zero", I8, columns, zeros));
+    made.push_back(
+        nodeOf("DequantizeLinear",
+               {own + "weight_bytes", own + "weight_scale", own + "weight_zero"}, own + "weight",
+               line.rounding.hasOneScale ? std::nullopt : std::optional<int64_t>(layer.column)));
     draft.nodes[at] = reading(node, own + "restored", own + "weight");
     insertAll(at, made);
   }

@@ -80,6 +80,28 @@ Value productOf(ImplicitLocOpBuilder &b, const IntegerLayer &layer, Value input,
 
 } // namespace
 
+/// What is not said is as without hardware that asks for it.
+static void addRounding(Builder &b, const ByteRounding &rounding, NamedAttrList &entries) {
+  if (rounding.isSigned)
+    entries.set("signed", b.getUnitAttr());
+  if (rounding.mostWeight != ByteRounding().mostWeight)
+    entries.set("most_weight", b.getI64IntegerAttr(rounding.mostWeight));
+  if (rounding.hasOneScale)
+    entries.set("one_scale", b.getUnitAttr());
+  if (rounding.hasPowersOfTwo)
+    entries.set("powers_of_two", b.getUnitAttr());
+}
+
+static ByteRounding roundingOf(DictionaryAttr entries) {
+  ByteRounding rounding;
+  rounding.isSigned = entries.contains("signed");
+  rounding.hasOneScale = entries.contains("one_scale");
+  rounding.hasPowersOfTwo = entries.contains("powers_of_two");
+  if (auto most = entries.getAs<IntegerAttr>("most_weight"))
+    rounding.mostWeight = most.getInt();
+  return rounding;
+}
+
 ArrayAttr choicesAttr(MLIRContext *context, ArrayRef<LayerChoice> choices) {
   Builder b(context);
   return b.getArrayAttr(llvm::map_to_vector(choices, [&](const LayerChoice &choice) -> Attribute {
@@ -94,6 +116,7 @@ ArrayAttr choicesAttr(MLIRContext *context, ArrayRef<LayerChoice> choices) {
       if (choice.everywhere)
         entries.set("everywhere", b.getUnitAttr());
     }
+    addRounding(b, choice.rounding, entries);
     if (!choice.factors.empty())
       entries.set("factors", b.getDenseF32ArrayAttr(choice.factors));
     if (choice.rounded) {
@@ -141,6 +164,9 @@ FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
       fits = fits && choice.form == LayerChoice::Static && choice.factors.empty();
     if (choice.form == LayerChoice::Blocks)
       fits = fits && readRounded(entries, choice.rounded);
+    if (fits)
+      choice.rounding = roundingOf(entries);
+    fits = fits && choice.rounding.mostWeight > 0 && choice.rounding.mostWeight <= kMostByte;
     if (!fits || (!choice.factors.empty() && int64_t(choice.factors.size()) != channels))
       return layer.op->emitOpError("has a choice that is none of it: ") << each;
     if (choice.form == LayerChoice::Static) {
@@ -153,7 +179,15 @@ FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
   return choices;
 }
 
-ByteWeight roundWeight(const IntegerLayer &layer, ArrayRef<float> weight, ArrayRef<float> factors) {
+float powerOfTwoFrom(double scale) {
+  int exponent = 0;
+  double part = std::frexp(scale, &exponent); // 0.5 to 1
+  // What is about to be 0 or infinity stays a number.
+  return float(std::ldexp(1.0, std::clamp(part == 0.5 ? exponent - 1 : exponent, -126, 127)));
+}
+
+ByteWeight roundWeight(const IntegerLayer &layer, ArrayRef<float> weight, ArrayRef<float> factors,
+                       const ByteRounding &rounding) {
   SmallVector<int64_t> dims = *typeOf(layer.weight.getResult()).getConstantDims();
   auto strideOf = [&](unsigned dim) {
     return size_t(
@@ -164,17 +198,23 @@ ByteWeight roundWeight(const IntegerLayer &layer, ArrayRef<float> weight, ArrayR
   auto scaled = [&](size_t i) {
     return factors.empty() ? weight[i] : weight[i] * factors[i / channelStride % factors.size()];
   };
-  std::vector<float> largest(columns, 0);
+  size_t scales = rounding.hasOneScale ? 1 : columns;
+  std::vector<float> largest(scales, 0);
   for (size_t i = 0; i < weight.size(); ++i) {
-    float &most = largest[i / columnStride % columns];
+    float &most = largest[i / columnStride % columns % scales];
     most = std::max(most, std::fabs(scaled(i)));
   }
+  double mostByte = double(rounding.mostWeight);
   ByteWeight rounded{std::vector<int8_t>(weight.size()), {}};
   for (float most : largest) // a column of zeros has a scale, too
-    rounded.scales.push_back(most > 0 ? float(most / kMostByte) : 1);
+    rounded.scales.push_back(most > 0 ? float(most / mostByte) : 1);
+  if (rounding.hasPowersOfTwo)
+    for (float &scale : rounded.scales)
+      scale = powerOfTwoFrom(scale);
   for (size_t i = 0; i < weight.size(); ++i) {
-    double nearest = std::nearbyint(scaled(i) / rounded.scales[i / columnStride % columns]);
-    rounded.bytes[i] = int8_t(std::clamp(nearest, -kMostByte, kMostByte));
+    double nearest =
+        std::nearbyint(scaled(i) / rounded.scales[i / columnStride % columns % scales]);
+    rounded.bytes[i] = int8_t(std::clamp(nearest, -mostByte, mostByte));
   }
   return rounded;
 }
@@ -191,7 +231,9 @@ Value byteConstant(ImplicitLocOpBuilder &b, SymTensorType type, std::vector<int8
 }
 
 StaticScale constantScale(ImplicitLocOpBuilder &b, const LayerChoice &choice) {
-  return {fill(b, b.getF32FloatAttr(choice.scale)), byteFill(b, false, choice.zero)};
+  bool isSigned = choice.rounding.isSigned;
+  return {fill(b, b.getF32FloatAttr(choice.scale)),
+          byteFill(b, isSigned, isSigned ? choice.zero - kRowZero : choice.zero)};
 }
 
 Value restored(ImplicitLocOpBuilder &b, Value input, StaticScale scale) {
@@ -239,9 +281,11 @@ Value buildChoice(ImplicitLocOpBuilder &b, const IntegerLayer &layer, const Laye
   if (choice.form == LayerChoice::Blocks)
     return productOf(b, layer, x, restoredBlocks(b, layer, blocksOf(layer, weight, choice, files)));
   if (choice.form == LayerChoice::Rows)
-    scale = {scaleOfRows(b, x, layer.summed), byteFill(b, false, kRowZero)};
+    scale = {scaleOfRows(b, x, layer.summed),
+             choice.rounding.isSigned ? byteFill(b, true, 0) : byteFill(b, false, kRowZero)};
   Value input = restored(b, x, scale);
-  Value columns = restoredWeight(b, layer, roundWeight(layer, weight, choice.factors), files);
+  Value columns =
+      restoredWeight(b, layer, roundWeight(layer, weight, choice.factors, choice.rounding), files);
   return productOf(b, layer, input, columns);
 }
 

@@ -9,6 +9,7 @@
 #define WEFT_PASSES_QUANT_LAYERCHOICE_H
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/quant/ByteRounding.h"
 #include "passes/quant/IntegerLayers.h"
 
 namespace weft {
@@ -31,7 +32,8 @@ struct LayerChoice {
   };
   Form form = Static;
   float scale = 1;
-  int64_t zero = 0; ///< 0 to 255
+  int64_t zero = 0;      ///< 0 to 255
+  ByteRounding rounding; ///< of the form Static and Rows
   /// Of a static one: whatever else reads the input reads it rounded, too, so that it is stored as bytes only. There are no factors then.
   bool everywhere = false;
   /// What each channel of the input is divided by before it is rounded, and of the weight multiplied by. Empty: nothing.
@@ -44,13 +46,15 @@ mlir::ArrayAttr choicesAttr(mlir::MLIRContext *context, llvm::ArrayRef<LayerChoi
 /// An error at the layer when its attribute is not understood.
 mlir::FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer);
 
-/// Signed bytes, one scale per column: `weight` is about bytes * scale, its channels multiplied by the factors.
+/// Signed bytes, one scale per column, or for all: `weight` is about bytes * scale, its channels multiplied by the factors.
 struct ByteWeight {
   std::vector<int8_t> bytes;
   std::vector<float> scales;
 };
+/// The least power of two that is no smaller.
+float powerOfTwoFrom(double scale);
 ByteWeight roundWeight(const IntegerLayer &layer, llvm::ArrayRef<float> weight,
-                       llvm::ArrayRef<float> factors);
+                       llvm::ArrayRef<float> factors, const ByteRounding &rounding = {});
 
 /// Where constants come from and go to.
 struct WeightFiles {

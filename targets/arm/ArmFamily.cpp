@@ -70,8 +70,8 @@ class ArmFamily : public CpuFamily {
 public:
   ArmFamily() : CpuFamily(allLevels()) {}
   std::string name() const override { return "arm"; }
-  llvm::ArrayRef<MachineText> machineTexts() const override {
-    static const MachineText all[] = {
+  llvm::ArrayRef<DataText> machineTexts() const override {
+    static const DataText all[] = {
 #include "targets/arm/Machines.inc"
     };
     return all;

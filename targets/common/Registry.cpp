@@ -156,10 +156,19 @@ std::vector<std::unique_ptr<KernelTarget>> allKernelTargets() {
   return all;
 }
 
-std::vector<MachineText> allMachines() {
-  std::vector<MachineText> all;
+std::vector<DataText> allMachines() {
+  std::vector<DataText> all;
   for (const TargetFamily *family : allFamilies())
     append_range(all, family->machineTexts());
+  return all;
+}
+
+std::vector<DataText> allHardware() {
+  std::vector<DataText> all = {
+#include "targets/common/Hardware.inc"
+  };
+  for (const TargetFamily *family : allFamilies())
+    append_range(all, family->hardwareTexts());
   return all;
 }
 

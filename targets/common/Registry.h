@@ -14,8 +14,8 @@
 
 namespace weft {
 
-/// What is known of a machine: a name, and a text that compiler/machine reads.
-struct MachineText {
+/// What is known of a machine, which compiler/machine reads, or of hardware's integers, which compiler/hardware does.
+struct DataText {
   std::string name, json;
 };
 
@@ -35,7 +35,9 @@ public:
   /// That of another machine, of what a system says of it in /proc/cpuinfo: the same words as there. Empty where the text does not say.
   virtual std::string processorIn(llvm::StringRef text) const { return ""; }
   /// Data of machines with such processors.
-  virtual llvm::ArrayRef<MachineText> machineTexts() const { return {}; }
+  virtual llvm::ArrayRef<DataText> machineTexts() const { return {}; }
+  /// Descriptions of what its levels compute in integers.
+  virtual llvm::ArrayRef<DataText> hardwareTexts() const { return {}; }
   /// `level` is one of levels(). With `exact`, no schedule is taken that rounds more than the operators do.
   virtual std::unique_ptr<KernelTarget> kernelTarget(llvm::StringRef level, bool exact) const = 0;
   virtual std::shared_ptr<HostTarget> hostTarget(llvm::StringRef level) const = 0;
@@ -60,7 +62,10 @@ llvm::Expected<std::vector<FoundTarget>> findTargets(llvm::StringRef text, bool 
 std::vector<std::unique_ptr<KernelTarget>> allKernelTargets();
 
 /// Data of machines, family by family.
-std::vector<MachineText> allMachines();
+std::vector<DataText> allMachines();
+
+/// Descriptions of integers: those of no family first.
+std::vector<DataText> allHardware();
 
 /// The one whose scope is `scope`, or an error that lists what there is.
 llvm::Expected<std::shared_ptr<const KernelTarget>> findKernelTarget(llvm::StringRef scope);

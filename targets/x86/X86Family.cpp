@@ -53,9 +53,15 @@ class X86Family : public CpuFamily {
 public:
   X86Family() : CpuFamily(allLevels()) {}
   std::string name() const override { return "x86"; }
-  llvm::ArrayRef<MachineText> machineTexts() const override {
-    static const MachineText all[] = {
+  llvm::ArrayRef<DataText> machineTexts() const override {
+    static const DataText all[] = {
 #include "targets/x86/Machines.inc"
+    };
+    return all;
+  }
+  llvm::ArrayRef<DataText> hardwareTexts() const override {
+    static const DataText all[] = {
+#include "targets/x86/Hardware.inc"
     };
     return all;
   }

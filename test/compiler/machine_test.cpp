@@ -46,9 +46,9 @@ KernelNeed products(double multiplyAdds, double bytes = 0, double pieces = 1) {
 
 TEST_CASE("every machine that comes with Weft is read, is compiled for a target that there is, and "
           "says where its figures come from") {
-  std::vector<MachineText> all = allMachines();
+  std::vector<DataText> all = allMachines();
   REQUIRE(all.size() >= 2);
-  for (const MachineText &text : all) {
+  for (const DataText &text : all) {
     INFO(text.name);
     llvm::Expected<MachineData> data = parseMachine(text.json, text.name);
     if (!data)

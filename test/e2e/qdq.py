@@ -101,7 +101,13 @@ def main(weft, work):
         file.writelines(" | ".join(line) + "\n" for line in sums)
     run(weft, "quantize", "plain.onnx", "--strategy", "sums.strategy", "--apply", "-o", "sums.onnx", "-o", "sums.weft")
     check_sums()
-    for name in ("found", "all", "sums"):
+    kept = ("qdq", "accelerator", "x86-v3-pairs")  # descriptions of hardware that files keep to, read again
+    for hardware in kept:
+        run(weft, "quantize", "plain.onnx", "--calibration", "calls", "--time", "5s", "--budget", "cosine>=0.9", "--hardware", hardware,
+            "-o", f"{hardware}.onnx", "-o", f"{hardware}.weft")
+        run(weft, "check", f"{hardware}.onnx", "--hardware", hardware)
+    check_accelerator()
+    for name in ("found", "all", "sums", *kept):
         for x in calls[::7]:
             theirs, ours = check(weft, "plain.onnx", name, x)
             print(f"{name}: ONNX Runtime {theirs:.5f}, Weft {ours:.5f}")
@@ -132,6 +138,17 @@ def check_sums():
     added, product = nodes["/second/Add"].input[0], nodes["/second/MatMul"].input[0]
     if added != product or nodes[added].op_type != "DequantizeLinear" or nodes[added].input[0] not in nodes:
         sys.exit(f"WRONG: the sum reads {added}, the product {product}")
+
+
+def check_accelerator():
+    """Signed bytes, and one scale for each tensor, which is a power of two."""
+    graph = onnx.load("accelerator.onnx").graph
+    written = {each.name: numpy_helper.to_array(each) for each in graph.initializer if "/weft/" in each.name}
+    scales = [each for name, each in written.items() if name.endswith("scale")]
+    bytes_and_zeros = [each for name, each in written.items() if name.endswith(("zero", "bytes"))]
+    if not scales or any(each.shape != () or numpy.frexp(each)[0] != 0.5 for each in scales) or \
+            any(each.dtype != numpy.int8 for each in bytes_and_zeros):
+        sys.exit(f"WRONG: {written}")
 
 
 def refuse(weft, lines, node, form, why):

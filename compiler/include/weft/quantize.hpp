@@ -10,7 +10,7 @@
 #ifndef WEFT_QUANTIZE_HPP
 #define WEFT_QUANTIZE_HPP
 
-#include "weft/compiler.hpp"
+#include "weft/hardware.hpp"
 #include <cmath>
 
 namespace weft {
@@ -98,6 +98,8 @@ struct QuantizeOptions {
   /// The ONNX file that the module was imported from, when writeOnnx is to edit it: what such a file cannot say is not looked for, which are
   /// rows with scales of their own and layers whose node it does not write. Empty: anything is.
   std::string onnxFile;
+  /// What it is to run on: nothing is chosen that this does not compute so. Empty: what Weft's kernels compute.
+  Hardware hardware;
   unsigned threads = 1; ///< of calls
   /// That a search may take: phases look at fewer calls, estimate prices that were not measured by the sizes of weights, and the best so far
   /// is the result. What is compiled is not interrupted. 0: any.
@@ -159,7 +161,8 @@ struct Quantization {
   uint64_t bytes = 0, plainBytes = 0;   ///< of the artifacts: quantised and in f32
   size_t calibrated = 0, evaluated = 0; ///< numbers of calls
   bool isReached = true;                ///< whether all budgets hold; else this is the nearest
-  bool isTimeOver = false;              ///< whether QuantizeOptions::seconds cut anything short
+  bool isDeclared = false; ///< latencies are sums of rates that the hardware's description says
+  bool isTimeOver = false; ///< whether QuantizeOptions::seconds cut anything short
   /// What other budgets would lead to, the fastest first; strategies that were measured; peers.
   std::vector<QuantizedPoint> front, tried, peers;
   std::string strategy; ///< what was decided, as sorted lines of text that applyStrategy reads

@@ -104,3 +104,20 @@ TEST_CASE("what decides no layer is refused with its line") {
   CHECK(refusal(with("static scale=0.0122999996 zero=5", "bytes")) ==
         "s: line 1: '0.8: 1.5 0.75' is no equalisation such as 0.8: 1.5 0.75");
 }
+
+TEST_CASE("bytes that are not the usual ones stand behind the form, in one order") {
+  std::string all = with("zero=5", "zero=128 signed weight<=64 one_scale powers_of_two");
+  std::vector<StrategyLine> lines = linesOf(all);
+  CHECK(lines[0].rounding == ByteRounding{true, 64, true, true});
+  CHECK(printStrategy(lines) == all + "\n");
+  std::string rows = with("static scale=0.0122999996 zero=5", "rows weight<=64");
+  CHECK(linesOf(rows)[0].rounding.mostWeight == 64);
+  CHECK(printStrategy(linesOf(rows)) == rows + "\n");
+  for (const char *words : {"one_scale signed", "weight<=0", "weight<=127", "weight<=1e1",
+                            "signed signed", "unsigned"}) {
+    INFO(words);
+    CHECK(refusal(with("zero=5", std::string("zero=5 ") + words)).find("is no form such as") !=
+          std::string::npos);
+  }
+  CHECK(refusal(with("static scale=0.0122999996 zero=5", "blocks4 signed")) != "");
+}

@@ -101,3 +101,18 @@ func.func @everywhere(%x: !weft.tensor<[m, 2], f32>) -> (!weft.tensor<[m, 2], f3
   %y = weft.add %a, %b : (!weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32>
   return %y, %a : !weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>
 }
+
+// Bytes may be other ones: signed with their zero point, one scale for all of the weight, powers of two, and weights up to a number.
+// CHECK-LABEL: func @hardware
+// CHECK: %[[ZERO:.*]] = weft.fill 0 : i8
+// CHECK: weft.quantize %arg0, %{{.*}}, %[[ZERO]] : {{.*}} -> !weft.tensor<[m, 2], i8>
+// CHECK: %[[W:.*]] = weft.constant dense<{{\[\[}}64, 32], [-32, 16]]> : tensor<2x2xi8>
+// CHECK: %[[S:.*]] = weft.constant dense<4.000000e+00> : tensor<1x1xf32>
+// CHECK: weft.dequantize %[[W]], %[[S]]
+// INTEGERS-LABEL: func @hardware
+// INTEGERS: weft.contract {{.*}} accumulate i32 : (!weft.tensor<[m, 2], i8>, !weft.tensor<[2, 2], i8>)
+func.func @hardware(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<[[256.0, 128.0], [-128.0, 64.0]]> : tensor<2x2xf32> -> <[2, 2], f32>
+  %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{scale = 0.5 : f32, zero = 128 : i64, signed, one_scale, powers_of_two, most_weight = 64 : i64}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}

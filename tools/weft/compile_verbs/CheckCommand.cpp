@@ -9,6 +9,7 @@
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/compile_verbs/CompilerCommands.h"
 #include "tools/weft/model/ModelImport.h"
+#include "weft/hardware.hpp"
 
 #include <algorithm>
 
@@ -85,11 +86,20 @@ public:
     Result<ImportOptions> import = readImportOptions(options);
     if (!import)
       return console.fail(import.failure());
+    std::optional<Hardware> hardware;
+    if (options.has("hardware")) {
+      weft::Result<Hardware> found = findHardware(options.value("hardware"));
+      if (!found)
+        return refuse(console, found.diagnostics());
+      hardware = *found;
+    }
     Compiler compiler;
     weft::Result<Module> module = compiler.importFile(path, *import);
     if (!module)
       return unsupported(module.diagnostics(), groupNodes(path, *import, module.diagnostics()));
     warn(console, module.diagnostics());
+    if (hardware)
+      return checkWithHardware(*module, *hardware);
     CompileOptions compile;
     compile.target = options.value("target", compile.target);
     compile.numerics = readNumerics(options);
@@ -100,6 +110,54 @@ public:
   }
 
 private:
+  /// Whether the program, as it is written, keeps to a description; whether Weft can compile it is another question.
+  int checkWithHardware(const Module &module, const Hardware &hardware) {
+    weft::Result<HardwareCheck> done = checkHardware(module, hardware, options.value("target"));
+    if (!done)
+      return refuse(console, done.diagnostics());
+    std::string name = nameOf(hardware);
+    console.json() ? reportHardwareJson(name, *done) : reportHardware(name, *done);
+    int written = console.finish();
+    if (written || done->findings.empty())
+      return written;
+    size_t count = done->findings.size();
+    console.say("error[W0331]: " + path + ": " + std::to_string(count) +
+                    (count == 1 ? " operation breaks" : " operations break") +
+                    " the description '" + name + "'",
+                -1);
+    return ExitInputRefused;
+  }
+
+  void reportHardware(const std::string &name, const HardwareCheck &done) {
+    for (const HardwareFinding &each : done.findings)
+      console.result("  " + each.where + ": " + each.operation + ": " + each.reason + "\n");
+    if (done.findings.empty())
+      console.result(
+          path + ": keeps to '" + name + "'; " + std::to_string(done.integers) +
+          (done.integers == 1 ? " operation" : " operations") + " in integers, " +
+          std::to_string(done.floats) + " in floats" +
+          (done.narrowSums > 0
+               ? "; narrow sums cannot overflow for any input (tested with the worst one)"
+               : "") +
+          "\n");
+  }
+
+  void reportHardwareJson(const std::string &name, const HardwareCheck &done) {
+    JsonWriter json("weft.hardware-check/1");
+    json.field("model", path).field("hardware", name).field("keeps", done.findings.empty());
+    json.field("integers", uint64_t(done.integers))
+        .field("floats", uint64_t(done.floats))
+        .field("narrow_sums", uint64_t(done.narrowSums));
+    json.array("findings");
+    for (const HardwareFinding &each : done.findings)
+      json.object()
+          .field("where", each.where)
+          .field("operation", each.operation)
+          .field("reason", each.reason)
+          .end();
+    console.result(json.end().finish());
+  }
+
   int supported(const Artifact &plan) {
     if (console.json()) {
       JsonWriter json("weft.check/1");

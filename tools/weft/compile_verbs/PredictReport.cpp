@@ -23,7 +23,7 @@ bool isPath(const std::string &text) { return text.find_first_of("./") != std::s
 
 std::string knownMachines() {
   std::string names;
-  for (const MachineText &machine : allMachines())
+  for (const DataText &machine : allMachines())
     names += (names.empty() ? "" : ", ") + machine.name;
   return names;
 }
@@ -36,7 +36,7 @@ Result<MachineData> findMachine(const std::string &wanted) {
   };
   if (isPath(wanted))
     return given(readMachine(wanted));
-  for (const MachineText &machine : allMachines())
+  for (const DataText &machine : allMachines())
     if (machine.name == wanted)
       return given(parseMachine(machine.json, wanted));
   return Failure{ExitWrongUsage, "'--machine': there are no data of a machine '" + wanted + "'",

@@ -152,6 +152,12 @@ private:
       request.seconds = *seconds;
     }
     request.keepF32 = options.values("keep-f32");
+    if (options.has("hardware")) {
+      weft::Result<Hardware> hardware = findHardware(options.value("hardware"));
+      if (!hardware)
+        return failureOf(hardware.diagnostics());
+      request.hardware = *hardware;
+    }
     request.mask = options.value("mask");
     facts = options.values("assume");
     request.cancelled = interrupted;
@@ -169,7 +175,7 @@ private:
   Result<Done> readApply() {
     if (options.has("apply"))
       for (const char *name : {"calibration", "evaluate", "budget", "keep-f32", "mask", "prices",
-                               "time", "at", "score", "report", "compare"})
+                               "time", "at", "score", "report", "compare", "hardware"})
         if (options.has(name))
           return Failure{ExitWrongUsage,
                          "'--apply' and '--" + std::string(name) + "' exclude each other",
@@ -343,8 +349,11 @@ private:
       console.say("  " + name + ": " + accuracyLine(accuracy));
     console.say("  promised: " + accuracyLine(found.simulated), 1);
     console.say("  time " + printed("%.2fx", found.latency) + " of f32 (" +
-                printed("%.2fx", found.predictedLatency) + " by prices)  size " +
-                printBytes(double(found.bytes)) + " of " + printBytes(double(found.plainBytes)));
+                (found.isDeclared ? "declared: by the rates of '" + nameOf(request.hardware) +
+                                        "', nothing was timed"
+                                  : printed("%.2fx", found.predictedLatency) + " by prices") +
+                ")  size " + printBytes(double(found.bytes)) + " of " +
+                printBytes(double(found.plainBytes)));
     for (const QuantizedPoint &peer : found.peers)
       console.say("  " + peer.name + ": time " + printed("%.2fx", peer.latency) +
                   " of f32, cosine " + printed("%.5f", peer.cosine));
@@ -394,6 +403,9 @@ private:
     json.field("f32_bytes", found.plainBytes).field("calibrated", uint64_t(found.calibrated));
     json.field("evaluated", uint64_t(found.evaluated)).field("time_over", found.isTimeOver);
     json.field("generated_calls", request.withoutRanges);
+    json.field("declared_prices", found.isDeclared);
+    if (request.hardware)
+      json.field("hardware", nameOf(request.hardware));
     writeAccuracy(json, found.measured);
     json.field("promised_cosine", found.simulated.cosine).array("outputs");
     for (const auto &[name, accuracy] : found.outputs) {

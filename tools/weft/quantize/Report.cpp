@@ -144,9 +144,11 @@ std::string htmlReport(const std::string &model, const Quantization &found) {
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + escaped(model) +
       " in integers</title><style>" + kStyle + "</style></head>\n<body><h1>" + escaped(model) +
       " in integers</h1>\n<p>" + printed("%.2f", found.latency) + " of the time in f32 (" +
-      printed("%.2f", found.predictedLatency) + " by prices), " + printBytes(double(found.bytes)) +
-      " of " + printBytes(double(found.plainBytes)) + "; " + std::to_string(found.calibrated) +
-      " calls calibrated, " + std::to_string(found.evaluated) + " measured.</p>\n<ul>";
+      (found.isDeclared ? "by declared rates), "
+                        : printed("%.2f", found.predictedLatency) + " by prices), ") +
+      printBytes(double(found.bytes)) + " of " + printBytes(double(found.plainBytes)) + "; " +
+      std::to_string(found.calibrated) + " calls calibrated, " + std::to_string(found.evaluated) +
+      " measured.</p>\n<ul>";
   for (const auto &[name, accuracy] : found.outputs)
     page += "<li>" + escaped(name) + ": " + escaped(accuracyLine(accuracy)) + "</li>\n";
   page +=

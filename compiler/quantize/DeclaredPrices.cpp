@@ -1,0 +1,56 @@
+//===- DeclaredPrices.cpp ---------------------------------------------------------------------===//
+
+#include "compiler/quantize/DeclaredPrices.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// Sizes that a call gives to symbols.
+SymValues symbolsOf(func::FuncOp function, const BoundCall &call) {
+  SymValues values;
+  for (auto [argument, tensor] : llvm::zip(function.getArguments(), call.tensors)) {
+    auto type = cast<SymTensorType>(argument.getType());
+    for (unsigned d = 0; d < type.getRank(); ++d)
+      if (StringAttr symbol = type.getDim(d).asSymbol())
+        values[symbol] = tensor.dim[d];
+  }
+  return values;
+}
+
+} // namespace
+
+Result<DeclaredPrices> declaredPrices(const Module &module, const HardwareLimits &limits,
+                                      const std::vector<IntegerLayer> &layers,
+                                      const std::vector<Decision> &decisions,
+                                      const std::vector<BoundCall> &calls) {
+  Result<func::FuncOp> function = calledFunction(module);
+  if (!function)
+    return function.diagnostics();
+  DeclaredPrices prices;
+  std::vector<double> work(layers.size(), 0);
+  for (const BoundCall &call : calls) {
+    SymValues values = symbolsOf(*function, call);
+    for (auto [layer, multiplyAdds] : llvm::zip_equal(layers, work)) {
+      FailureOr<int64_t> points = IterationRule::of(layer.op).points().evaluate(values);
+      if (failed(points))
+        return quantizeError("W0332",
+                             "only data say how large it is, so declared rates give it no price",
+                             nodeNameOf(layer.op));
+      multiplyAdds += double(*points);
+    }
+  }
+  for (auto [layer, multiplyAdds] : llvm::zip_equal(layers, work))
+    prices.plainSeconds += limits.secondsOf(multiplyAdds, layer, nullptr);
+  for (const Decision &decision : decisions) {
+    std::vector<double> &savings = prices.savings.emplace_back(decision.choices.size(), 0.0);
+    for (auto [saving, each] : llvm::zip_equal(savings, decision.choices))
+      for (size_t layer : decision.layers)
+        saving += limits.secondsOf(work[layer], layers[layer], nullptr) -
+                  limits.secondsOf(work[layer], layers[layer], &each.choice);
+  }
+  return prices;
+}
+
+} // namespace weft
