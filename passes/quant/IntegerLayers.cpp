@@ -4,6 +4,7 @@
 #include "dialects/weft/ops/Quantize.h"
 #include "dialects/weft/ops/Rounding.h"
 #include "passes/quant/ProductDims.h"
+#include "passes/quant/QuantisedViews.h"
 #include "llvm/ADT/MapVector.h"
 #include <cstring>
 
@@ -24,13 +25,9 @@ ConstantOp constantWeight(Value value) {
 
 /// Whether a value is computed as reals: what integers stand for already stays as its file has it.
 bool isReal(Value value) {
-  Operation *op = value.getDefiningOp();
-  for (auto element = dyn_cast_or_null<ElementOpInterface>(op);
-       element && element.rootKind() == RootKind::View && op->getNumOperands() == 1;
-       element = dyn_cast_or_null<ElementOpInterface>(op))
-    op = op->getOperand(0).getDefiningOp();
   return typeOf(value).getElementType().isF32() &&
-         !isa_and_nonnull<ConstantOp, DequantizeOp, DequantizeBlocksOp, RoundBlocksOp>(op);
+         !isa_and_nonnull<ConstantOp, DequantizeOp, DequantizeBlocksOp, RoundBlocksOp>(
+             makerBehindViews(value));
 }
 
 /// The weight's dimension that walks as the input's only summed one.

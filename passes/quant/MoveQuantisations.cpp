@@ -138,7 +138,11 @@ private:
         constants.areEqual(dequantize.getScale(), quantize.getScale()) &&
         constants.areEqual(dequantize.getZero(), quantize.getZero()))
       return replaceBy(op, dequantize.getInput());
-    auto passes = [&](Operation *view) { return canFollow(view, quantize); };
+    // Of several parts that others read differently, a function of one would be computed of all.
+    auto passes = [&](Operation *view) {
+      return canFollow(view, quantize) &&
+             (quantize || !isa<SliceOp>(view) || view->getOperand(0).hasOneUse());
+    };
     if (Value moved = movedBeforeViews(b, op, passes))
       replaceBy(op, moved);
   }

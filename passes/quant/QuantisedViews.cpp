@@ -43,6 +43,15 @@ bool isElementwise(Operation *op) {
          llvm::all_of(op->getOperands().drop_front(), [](Value v) { return isOne(v); });
 }
 
+Operation *makerBehindViews(Value value) {
+  Operation *op = value.getDefiningOp();
+  for (auto element = dyn_cast_or_null<ElementOpInterface>(op);
+       element && element.rootKind() == RootKind::View && op->getNumOperands() == 1;
+       element = dyn_cast_or_null<ElementOpInterface>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return op;
+}
+
 Value scalar(ImplicitLocOpBuilder &b, Value one) {
   if (typeOf(one).getRank() == 0)
     return one;

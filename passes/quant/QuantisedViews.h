@@ -22,6 +22,9 @@ bool hasOneScale(DequantizeOp op);
 /// One function of the first operand's elements; the other operands are numbers.
 bool isElementwise(mlir::Operation *op);
 
+/// What makes the elements that a value has, whatever views move them; null for an argument.
+mlir::Operation *makerBehindViews(mlir::Value value);
+
 /// A tensor of one element without dimensions.
 mlir::Value scalar(mlir::ImplicitLocOpBuilder &b, mlir::Value one);
 /// What the view makes of another tensor with the same dimensions.

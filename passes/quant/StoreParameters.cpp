@@ -23,6 +23,11 @@ constexpr int64_t kMostFolded = 1 << 16, ///< elements of a constant made here
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
 
+/// Whether a value is a weight in blocks, which schedules restore where they read it, however small it is.
+bool isRestoredBlocks(Value value) {
+  return isa_and_nonnull<DequantizeBlocksOp>(makerBehindViews(value));
+}
+
 class Storer {
 public:
   Storer(func::FuncOp function, WeightReader weight)
@@ -47,7 +52,7 @@ private:
   /// A small value that depends on constants only becomes one.
   void fold(Operation *op) {
     if (op->getNumResults() != 1 || op->use_empty() || op->getNumOperands() == 0 ||
-        isa<KernelOp>(op))
+        isa<KernelOp>(op) || isRestoredBlocks(op->getResult(0)))
       return;
     Value value = op->getResult(0);
     auto type = dyn_cast<SymTensorType>(value.getType());

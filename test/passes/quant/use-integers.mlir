@@ -617,3 +617,38 @@ func.func @filter_alone(%x: !weft.tensor<[1, 64, h, w], f32>) -> !weft.tensor<[1
   %y = weft.conv %x, %w strides [1, 1] dilations [1, 1] low [0, 0] high [0, 0] groups 1 accumulate f32 : (!weft.tensor<[1, 64, h, w], f32>, !weft.tensor<[128, 64, 3, 3], f32>) -> !weft.tensor<[1, 128, h - 2, w - 2], f32>
   return %y : !weft.tensor<[1, 128, h - 2, w - 2], f32>
 }
+
+// A weight in blocks stays one, however small: schedules restore it where they read it.
+// CHECK-LABEL: func @few_blocks
+// CHECK:         %[[W:.*]] = weft.dequantize_blocks
+// CHECK:         weft.contract "m k, n k -> m n" %{{.*}}, %[[W]] accumulate f32
+func.func @few_blocks(%q: !weft.tensor<[m, 32], ui8>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<3> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %x = weft.dequantize %q, %s, %z : (!weft.tensor<[m, 32], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 32], f32>
+  %n = weft.constant dense<3> : tensor<2x32xui4> -> !weft.tensor<[2, 32], ui4>
+  %t = weft.constant dense<0.5> : tensor<2x1xf32> -> !weft.tensor<[2, 1], f32>
+  %o = weft.constant dense<8> : tensor<2x1xui4> -> !weft.tensor<[2, 1], ui4>
+  %w = weft.dequantize_blocks %n, %t, %o axis 1 block 32 : (!weft.tensor<[2, 32], ui4>, !weft.tensor<[2, 1], f32>, !weft.tensor<[2, 1], ui4>) -> !weft.tensor<[2, 32], f32>
+  %y = weft.contract "m k, n k -> m n" %x, %w accumulate f32 : (!weft.tensor<[m, 32], f32>, !weft.tensor<[2, 32], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
+
+// A function of one part of what several read stays behind the part, where attention computes it; bytes are made of the whole.
+// CHECK-LABEL: func @parts
+// CHECK:         %[[A:.*]] = weft.slice %[[X:.*]] from [0, 0]
+// CHECK:         weft.mul %[[A]]
+// CHECK:         %[[Q:.*]] = weft.quantize %[[X]]
+// CHECK:         weft.slice %[[Q]] from [1, 0]
+func.func @parts(%q: !weft.tensor<[2, m], ui8>) -> (!weft.tensor<[1, m], f32>, !weft.tensor<[1, m], ui8>) attributes {weft.symbols = #weft.symbols<m>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %t = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<3> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %d = weft.dequantize %q, %s, %z : (!weft.tensor<[2, m], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[2, m], f32>
+  %x = weft.add %d, %d : (!weft.tensor<[2, m], f32>, !weft.tensor<[2, m], f32>) -> !weft.tensor<[2, m], f32>
+  %a = weft.slice %x from [0, 0] size [1, m] step [1, 1] : (!weft.tensor<[2, m], f32>) -> !weft.tensor<[1, m], f32>
+  %b = weft.slice %x from [1, 0] size [1, m] step [1, 1] : (!weft.tensor<[2, m], f32>) -> !weft.tensor<[1, m], f32>
+  %y = weft.mul %a, %t : (!weft.tensor<[1, m], f32>, !weft.tensor<[], f32>) -> !weft.tensor<[1, m], f32>
+  %r = weft.quantize %b, %t, %z : (!weft.tensor<[1, m], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[1, m], ui8>
+  return %y, %r : !weft.tensor<[1, m], f32>, !weft.tensor<[1, m], ui8>
+}
