@@ -28,6 +28,7 @@ namespace {
 constexpr size_t kHeldBack = 5; ///< every so many-th call is kept for the evaluation
 constexpr double kDefaultCosine = 0.995;
 constexpr double kManyWeights = 32 << 20; ///< more than caches hold
+constexpr size_t kSizeTrials = 3;         ///< of files that are too large
 
 /// Some of the calls.
 Calls partOf(const Calls &calls, std::vector<size_t> which) {
@@ -388,8 +389,35 @@ private:
     return std::unique_ptr<Tried>(new Tried{*program, std::move(*session), *taken});
   }
 
-  Result<Quantization> finish(Search &search) {
+  /// Bytes of a file beyond what budgets allow.
+  double excessOf(Session &program, Session &plain) const {
+    double most = INFINITY;
+    for (const QuantizeBudget &budget : options.budgets)
+      if (budget.metric == QuantizeBudget::Size)
+        most = std::min(most, budget.bytesOf(double(plain.fileBytes())));
+    return double(program.fileBytes()) - most;
+  }
+
+  /// What layers become changes the code, too, which nothing said before: what a file is too large
+  /// by is asked for on top.
+  Result<std::unique_ptr<Tried>> tryOutSmallEnough(Search &search) {
     Result<std::unique_ptr<Tried>> tried = tryOut(search);
+    for (size_t trial = 0; tried && trial < kSizeTrials; ++trial) {
+      double excess = excessOf(*(*tried)->session, search.inF32());
+      if (excess <= 0)
+        break;
+      Result<bool> isOther = search.chooseSmaller(excess);
+      if (!isOther)
+        return isOther.diagnostics();
+      if (!*isOther)
+        break;
+      tried = tryOut(search);
+    }
+    return tried;
+  }
+
+  Result<Quantization> finish(Search &search) {
+    Result<std::unique_ptr<Tried>> tried = tryOutSmallEnough(search);
     if (tried && (*tried)->taken.other > (*tried)->taken.base &&
         !search.asks(QuantizeBudget::Size)) {
       search.stayPlain();
@@ -420,9 +448,7 @@ private:
     found.isTimeOver = search.isTimeOver() || observed < options.calibration.count;
     found.evaluated = options.evaluation.count;
     found.isReached = search.isReached() && holds(found.measured, options.budgets);
-    for (const QuantizeBudget &budget : options.budgets)
-      if (budget.metric == QuantizeBudget::Size)
-        found.isReached &= double(found.bytes) <= budget.bytesOf(double(found.plainBytes));
+    found.isReached &= excessOf(*session, search.inF32()) <= 0;
     StrategyFiles files = strategyFiles(module, decisions, search.best());
     found.strategy = std::move(files.lines);
     found.strategyWeights = std::move(files.weights);

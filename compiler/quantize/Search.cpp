@@ -569,7 +569,7 @@ double Search::wantedBytes() const {
       constexpr double few = 1 << WEFT_FEW_WEIGHTS_LOG2;
       bool losesGap = bound < few && plainBytes >= few;
       double now = losesGap ? double(plain->codeAndWeights()) : plainBytes;
-      wanted = std::max(wanted, now + plainBytes * kSizeMargin - bound);
+      wanted = std::max(wanted, now + plainBytes * kSizeMargin + moreBytes - bound);
     }
   return wanted;
 }
@@ -638,8 +638,16 @@ Result<void> Search::choose() {
   if (!kept)
     return kept.diagnostics();
   accuracy = known.at(strategy).worst();
-  reached = *kept && (!latency || latencyOf(strategy) <= latency->bound) && isSmallEnough(strategy);
+  reached = *kept && (!latency || latencyOf(strategy) <= latency->bound);
   return {};
+}
+
+Result<bool> Search::chooseSmaller(double bytes) {
+  Strategy before = strategy;
+  moreBytes += bytes;
+  if (Result<void> done = choose(); !done)
+    return done.diagnostics();
+  return strategy != before;
 }
 
 } // namespace weft

@@ -62,6 +62,9 @@ public:
   std::vector<QuantizedPoint> tried() const;
   /// Somebody else's programs beside the model in f32.
   Result<std::vector<QuantizedPoint>> comparePeers();
+  /// Looks once more, for a file that is smaller by so many bytes than what was found seemed to
+  /// need. Whether something else is found.
+  Result<bool> chooseSmaller(double bytes);
   /// Gives up integers, as together they save nothing: everything stays as it is.
   void stayPlain();
   Session &inF32() { return *plain; }
@@ -140,6 +143,7 @@ private:
   double plainSeconds = 0, aroundSeconds = 0; ///< of the timed calls, in f32 and with it
   Strategy strategy;
   Accuracy accuracy;
+  double moreBytes = 0; ///< than budgets ask for, as files turned out larger
   bool reached = true, timeOver = false;
   bool again = false; ///< what was timed once only is timed once more
 };
