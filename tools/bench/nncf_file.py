@@ -1,7 +1,8 @@
-"""Writes FOLDER/MODEL.nncf.xml, or FOLDER/MODEL.nncf_transformer.xml, with NNCF's quantiser for OpenVINO. Runs in the environment of both.
+"""Writes FOLDER/MODEL.KIND.xml with NNCF's quantiser for OpenVINO. Runs in the environment of both.
 
-    python nncf_file.py FOLDER MODEL nncf|nncf_transformer
-Calibrated with all of FOLDER/MODEL.calls. The second form tells NNCF that the model is a transformer, as its documentation advises for such.
+    python nncf_file.py FOLDER MODEL nncf|nncf_transformer|nncf_int4
+Calibrated with all of FOLDER/MODEL.calls. The second form tells NNCF that the model is a transformer, as its documentation advises for such; the third
+rounds weights alone, all of them, to 4 bits in blocks of 32, with scales that are estimated with the calls.
 """
 import glob
 import os
@@ -21,9 +22,14 @@ def calls(folder):
 def main(folder, model, kind):
     program = openvino.Core().read_model(os.path.join(folder, model + ".onnx"))
     data = list(calls(os.path.join(folder, model + ".calls")))
+    target = os.path.join(folder, f"{model}.{kind}.xml")
+    if kind == "nncf_int4":
+        quantised = nncf.compress_weights(program, mode=nncf.CompressWeightsMode.INT4_ASYM, ratio=1.0, group_size=32, all_layers=True,
+                                          dataset=nncf.Dataset(data), scale_estimation=True)
+        return openvino.save_model(quantised, target, compress_to_fp16=False)
     preset = nncf.ModelType.TRANSFORMER if kind == "nncf_transformer" else None
     quantised = nncf.quantize(program, nncf.Dataset(data), subset_size=len(data), model_type=preset)
-    openvino.save_model(quantised, os.path.join(folder, f"{model}.{kind}.xml"), compress_to_fp16=False)
+    openvino.save_model(quantised, target, compress_to_fp16=False)
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ PRECISIONS = {
 }
 ONNX_OF = {"f32": "", "half": "", "half_stored": "", "bf16": "", "f16": "", "quantised": "", "small": ""}  # the endings of precisions whose file is not named after them
 ROUNDED_TO = {"half": "bf16", "half_stored": "bf16", "bf16": "bf16", "model_bf16": "bf16", "f16": "f16", "model_f16": "f16"}
-NNCF = ("nncf", "nncf_transformer")
+NNCF = ("nncf", "nncf_transformer", "nncf_int4")
 UNITS = {"bf16": {"avx512_bf16", "amx_bf16"}, "f16": {"avx512_fp16", "amx_fp16"}}  # flags of processors that multiply such numbers
 SUFFIX = {"weft": ".weft", "aotinductor": ".pt2", "iree": ".vmfb", "iree_static": ".programs",
           "tvm": ".programs"}

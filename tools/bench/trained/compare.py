@@ -18,6 +18,7 @@ import processes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUDGETS = {"digits": "top1>=0.99", "bytes": "kl<=0.005", "photos": "sqnr>=55"}
+FOUR_BITS = "size<=0.25x"  # which no weight in 8 bits keeps
 UNITS = {"digits": "% right", "bytes": "bits per byte", "photos": "dB"}
 # label: the engine and the kind of file it runs
 FILES = {
@@ -31,6 +32,11 @@ FILES = {
     "OpenVINO, f32": ("openvino", "f32"),
     "NNCF": ("openvino", "nncf"),
     "NNCF, transformer": ("openvino", "nncf_transformer"),
+}
+# Weights alone, of models that are made of products.
+NARROW = {
+    "bytes": {"weft quantize, 4 bits": ("weft", "four_bits"), "ONNX Runtime, 4 bits": ("onnxruntime", "int4"),
+              "NNCF, 4 bits": ("openvino", "nncf_int4")},
 }
 MS, LIMIT = 60, 900
 
@@ -59,8 +65,9 @@ def make_file(work, model, engine, kind, again):
     folder = os.path.join(work, "models")
     if engine == "weft":
         path, verb = engines.artifact(work, "weft", model, kind), ["compile"]
-        if kind == "quantised":
-            verb = ["quantize", "--calibration", os.path.join(folder, model + ".calls"), "--budget", BUDGETS[model]]
+        if kind != "f32":
+            budget = BUDGETS[model] if kind == "quantised" else FOUR_BITS
+            verb = ["quantize", "--calibration", os.path.join(folder, model + ".calls"), "--budget", budget]
         weft = os.path.join(files.environ("")["WEFT_BENCH_BUILD"], "bin", "weft")
         command = lambda: subprocess.run([weft, *verb, os.path.join(folder, model + ".onnx"), "-o", path, "-q"], capture_output=True, text=True)
     elif kind == "f32":
@@ -117,8 +124,9 @@ def main():
         os.makedirs(os.path.join(work, part), exist_ok=True)
     for model in options.models.split(","):
         make_model(work, model, options.again)
-        why = {label: make_file(work, model, *file, options.again) for label, file in FILES.items()}
-        results = judged(work, model, {label: FILES[label] for label in FILES if not why[label]}, options.rounds)
+        wanted = FILES | NARROW.get(model, {})
+        why = {label: make_file(work, model, *file, options.again) for label, file in wanted.items()}
+        results = judged(work, model, {label: wanted[label] for label in wanted if not why[label]}, options.rounds)
         results.update({label: dict(failed=reason) for label, reason in why.items() if reason})
         print("\n".join(table(model, results)), flush=True)
 
