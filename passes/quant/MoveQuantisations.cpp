@@ -130,6 +130,14 @@ private:
     replaceByRestored(pool, clone->getResult(0), dequantize);
   }
 
+  /// Whether nobody else reads what a value is views of: a function of it may then belong to what computes it. Of one of several parts it
+  /// would be computed of all.
+  static bool isAlone(Value value) {
+    while (value.hasOneUse() && value.getDefiningOp() && movesElements(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    return value.hasOneUse();
+  }
+
   /// f(view(x)) is view(f(x)), and what is quantised passes maxima, too.
   void moveBeforeViews(Operation *op) {
     auto quantize = dyn_cast<QuantizeOp>(op);
@@ -138,11 +146,9 @@ private:
         constants.areEqual(dequantize.getScale(), quantize.getScale()) &&
         constants.areEqual(dequantize.getZero(), quantize.getZero()))
       return replaceBy(op, dequantize.getInput());
-    // Of several parts that others read differently, a function of one would be computed of all.
-    auto passes = [&](Operation *view) {
-      return canFollow(view, quantize) &&
-             (quantize || !isa<SliceOp>(view) || view->getOperand(0).hasOneUse());
-    };
+    if (!quantize && !isAlone(op->getOperand(0)))
+      return;
+    auto passes = [&](Operation *view) { return canFollow(view, quantize); };
     if (Value moved = movedBeforeViews(b, op, passes))
       replaceBy(op, moved);
   }

@@ -637,10 +637,11 @@ func.func @few_blocks(%q: !weft.tensor<[m, 32], ui8>) -> !weft.tensor<[m, 2], f3
 // A function of one part of what several read stays behind the part, where attention computes it; bytes are made of the whole.
 // CHECK-LABEL: func @parts
 // CHECK:         %[[A:.*]] = weft.slice %[[X:.*]] from [0, 0]
-// CHECK:         weft.mul %[[A]]
+// CHECK:         %[[R:.*]] = weft.reshape %[[A]]
+// CHECK:         weft.mul %[[R]]
 // CHECK:         %[[Q:.*]] = weft.quantize %[[X]]
 // CHECK:         weft.slice %[[Q]] from [1, 0]
-func.func @parts(%q: !weft.tensor<[2, m], ui8>) -> (!weft.tensor<[1, m], f32>, !weft.tensor<[1, m], ui8>) attributes {weft.symbols = #weft.symbols<m>} {
+func.func @parts(%q: !weft.tensor<[2, m], ui8>) -> (!weft.tensor<[m], f32>, !weft.tensor<[1, m], ui8>) attributes {weft.symbols = #weft.symbols<m>} {
   %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
   %t = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
   %z = weft.constant dense<3> : tensor<ui8> -> !weft.tensor<[], ui8>
@@ -648,7 +649,8 @@ func.func @parts(%q: !weft.tensor<[2, m], ui8>) -> (!weft.tensor<[1, m], f32>, !
   %x = weft.add %d, %d : (!weft.tensor<[2, m], f32>, !weft.tensor<[2, m], f32>) -> !weft.tensor<[2, m], f32>
   %a = weft.slice %x from [0, 0] size [1, m] step [1, 1] : (!weft.tensor<[2, m], f32>) -> !weft.tensor<[1, m], f32>
   %b = weft.slice %x from [1, 0] size [1, m] step [1, 1] : (!weft.tensor<[2, m], f32>) -> !weft.tensor<[1, m], f32>
-  %y = weft.mul %a, %t : (!weft.tensor<[1, m], f32>, !weft.tensor<[], f32>) -> !weft.tensor<[1, m], f32>
+  %c = weft.reshape %a to [m] : (!weft.tensor<[1, m], f32>) -> !weft.tensor<[m], f32>
+  %y = weft.mul %c, %t : (!weft.tensor<[m], f32>, !weft.tensor<[], f32>) -> !weft.tensor<[m], f32>
   %r = weft.quantize %b, %t, %z : (!weft.tensor<[1, m], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[1, m], ui8>
-  return %y, %r : !weft.tensor<[1, m], f32>, !weft.tensor<[1, m], ui8>
+  return %y, %r : !weft.tensor<[m], f32>, !weft.tensor<[1, m], ui8>
 }
