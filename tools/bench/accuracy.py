@@ -8,15 +8,15 @@ import numpy as np
 import cases
 
 
-def judged(path):
-    """(feed, answer in f32) of each call that calls.py wrote."""
+def judged(path, answered="answer"):
+    """(feed, answer in f32) of each call that calls.py wrote; by another name what else it should be."""
     with np.load(path) as file:
         found = {}
         for key in file.files:
             call, name = key.split("/")
             found.setdefault(call, {})[name] = file[key]
     for call in sorted(found):
-        answer = found[call].pop("answer")
+        answer = found[call].pop(answered)
         yield found[call], answer
 
 

@@ -8,15 +8,15 @@ $ python3 make_calls.py calls 20
 $ weft quantize channels.mlir --calibration calls --time 0.2s --budget 'cosine>=0.9' --strategy s.strategy -o found.weft --json > found.json
 ! ...
 
-# One scale for all of them keeps every channel, as channels are divided by factors first.
+# One scale for all of them keeps every channel, as channels are divided by factors first; without, the last one would lose 0.4.
 $ python3 -c "
 $+ import json; d = json.load(open('found.json')); best = [l['choices'][0] for l in d['layers']]
 $+ print([l['name'] for l in d['layers']], [[c['form'] for c in l['choices']] for l in d['layers']])
-$+ print(['strength' in c for c in best[1:]], [c['loss'] < 1e-3 for c in best])"
+$+ print(['strength' in c for c in best[1:]], [c['loss'] < 1e-2 for c in best])"
 | ['/first/Conv', '/each/Conv', '/last/Conv'] [['static'], ['static'], ['static']]
 | [True, True] [True, True, True]
 
-# All of them together, which what was promised is said of, whatever is faster here.
+# All of them in bytes, whatever is faster here: the artifact computes what the program says.
 $ sed 's/ | f32 | -$/ | static scale=0.0625 zero=128 | -/' s.strategy > all.strategy
 $ weft quantize -q channels.mlir --strategy all.strategy --apply -o all.weft -o all.mlir && weft verify -q all.mlir all.weft --dim m=5
 $ grep -c 'weft.quantize ' all.mlir

@@ -14,19 +14,8 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import numpy as np
 
+import accuracy
 import engines
-
-
-def judged(path):
-    """(feed, what is right) of each call."""
-    with np.load(path) as file:
-        calls = {}
-        for key in file.files:
-            call, name = key.split("/")
-            calls.setdefault(call, {})[name] = file[key]
-    for call in sorted(calls):
-        right = calls[call].pop("right")
-        yield calls[call], right
 
 
 def right_share(answers):
@@ -55,7 +44,7 @@ SCORES = {"digits": right_share, "bytes": bits_per_byte, "photos": decibels}
 class Judge:
     def __init__(self, name, model, kind, work):
         self.engine = engines.load(name)(work, model, kind, 1)
-        self.model, self.calls = model, list(judged(os.path.join(work, "models", model + ".judged.npz")))
+        self.model, self.calls = model, list(accuracy.judged(os.path.join(work, "models", model + ".judged.npz"), "right"))
         self.timed = self.engine.bind(self.calls[0][0])
 
     def score(self):
