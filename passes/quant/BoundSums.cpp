@@ -6,12 +6,9 @@
 // what they may compute modulo a power of two depends on these. One word rather than a number: kernels that are alike stay alike.
 //===------------------------------------------------------------------------------------------===//
 
-#include "passes/quant/ConstantValues.h"
 #include "passes/quant/Passes.h"
+#include "passes/quant/WeightBytes.h"
 #include "llvm/Support/MathExtras.h"
-
-#include <functional>
-#include <numeric>
 
 using namespace mlir;
 
@@ -30,9 +27,7 @@ struct Filters {
 /// What a value that enters a kernel is outside, behind reshapes and slices. With fewer channels a filter's sums are smaller: what is true of
 /// all of it is true of a rank's part.
 Filters filtersBehind(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    if (auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp()))
-      value = kernel.getInputs()[argument.getArgNumber()];
+  value = outsideKernel(value);
   auto type = cast<SymTensorType>(value.getType());
   for (;;)
     if (auto reshape = value.getDefiningOp<ReshapeOp>()) {
@@ -64,7 +59,7 @@ struct BoundSumsPass : impl::BoundSumsBase<BoundSumsPass> {
     auto [constant, type] = filtersBehind(op.getFilter());
     std::optional<SmallVector<int64_t>> sizes = type.getConstantDims();
     std::optional<SmallVector<int8_t>> taps =
-        constant && sizes ? bytesOf(constant, *sizes) : std::nullopt;
+        constant && sizes ? bytesOf(constant, weight) : std::nullopt;
     if (!taps || taps->empty())
       return false;
     Type element = cast<SymTensorType>(op.getInput().getType()).getElementType();
@@ -82,22 +77,6 @@ struct BoundSumsPass : impl::BoundSumsBase<BoundSumsPass> {
         return false;
     }
     return true;
-  }
-
-  /// Nothing when nobody has them.
-  std::optional<SmallVector<int8_t>> bytesOf(ConstantOp constant, ArrayRef<int64_t> dims) {
-    int64_t count = std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies<>());
-    SmallVector<int8_t> bytes;
-    if (auto name = dyn_cast<FlatSymbolRefAttr>(constant.getValue())) {
-      auto data = reinterpret_cast<const int8_t *>(weight ? weight(name.getValue()) : nullptr);
-      if (!data)
-        return std::nullopt;
-      bytes.assign(data, data + count);
-    } else {
-      for (const APInt &each : cast<DenseElementsAttr>(constant.getValue()).getValues<APInt>())
-        bytes.push_back(int8_t(each.getZExtValue()));
-    }
-    return bytes;
   }
 
   WeightReader weight;

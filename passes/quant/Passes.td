@@ -81,6 +81,20 @@ def TabulateBytes : Pass<"weft-tabulate-bytes", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def BoundPairs : Pass<"weft-bound-pairs", "::mlir::func::FuncOp"> {
+  let summary = "notes how many pairs of products of bytes fit 16 bits, whatever their operand";
+  let description = [{
+    `weft.pair_sums` on a `weft.contract` or `weft.conv` of bytes with a constant weight of signed bytes: so many pairs of products, one of
+    each group of four that follows, are together a number of 16 bits, even where all that they are multiplied by is 255. 1, 2 or 4; it is
+    removed from all others. For processors that multiply bytes in pairs whose sums saturate: they ask for this pass.
+
+    ```mlir
+    %1 = weft.contract … %x, %w …        ->        %1 = weft.contract … %x, %w … {weft.pair_sums = 2 : i64}
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def BoundSums : Pass<"weft-bound-sums", "::mlir::func::FuncOp"> {
   let summary = "notes which convolutions of bytes have small sums, whatever their operand";
   let description = [{
