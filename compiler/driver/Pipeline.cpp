@@ -98,6 +98,8 @@ void addFuse(Passes &passes, const PipelineOptions &options) {
   passes.push_back(createFuseRounding());
   passes.push_back(createBoundSums(options.weight));
   passes.push_back(createCollapseDims());
+  if (options.chooser->multipliesBytePairs())
+    passes.push_back(createBoundPairs(options.weight)); // behind: in the order that is summed
   if (options.chooser->isForDevice()) // whose threads count through all that they combine
     passes.push_back(createCollapseReductions());
 }

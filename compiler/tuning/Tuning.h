@@ -61,6 +61,7 @@ public:
   std::string name() const override { return own->name().str(); }
   bool isForDevice() const override { return own->isForDevice(); }
   bool looksUpBytes() const override { return own->looksUpBytes(); }
+  bool multipliesBytePairs() const override { return own->multipliesBytePairs(); }
   std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const override {
     tuning.apply(specification, *own);
     return own->choose(specification);

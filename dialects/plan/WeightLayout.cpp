@@ -28,6 +28,11 @@ bool takeNumber(StringRef &text, StringRef sign, int64_t &number) {
   return text.consume_front(sign) && !text.consumeInteger(10, number) && number > 0;
 }
 
+/// Takes a number but 0 behind a comma.
+bool takeShift(StringRef &text, int64_t &shift) {
+  return text.consume_front(",") && !text.consumeInteger(10, shift) && shift != 0;
+}
+
 /// Whether the kind has such forms, orders and tiles.
 bool exists(const WeightLayout &layout) {
   switch (layout.kind) {
@@ -133,7 +138,7 @@ std::optional<WeightLayout> WeightLayout::parse(StringRef text) {
       (rest.starts_with(" of ") && !takeNumber(rest, " of ", layout.depth)) ||
       (layout.kind == Dots &&
        (!takeNumber(rest, ",", layout.group) || !takeNumber(rest, ",", layout.taps) ||
-        (rest.starts_with(",") && !takeNumber(rest, ",", layout.shift)))) ||
+        (rest.starts_with(",") && !takeShift(rest, layout.shift)))) ||
       !exists(layout) || layout.str() != text)
     return std::nullopt;
   return layout;

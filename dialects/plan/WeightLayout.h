@@ -40,7 +40,7 @@ struct WeightLayout {
           1; ///< of Dots: products of an instruction, and taps of a filter that are summed in one run
   /// Of Panels of 4 bits: words of a column that lie side by side.
   int64_t words = 1;
-  /// Of Dots: behind each panel, in i32, so many times the sum of each column. What is multiplied by a column may then be as much too small.
+  /// Of Dots: behind each panel, in i32, so many times the sum of each column. What is multiplied by a column may then be as much too small; too large where it is below 0.
   int64_t shift = 0;
   int64_t tile = 0; ///< of Winograd: 2 or 4
   /// Of Panels: they hold so many rows, and the weight is a part of these; 0: it has all.

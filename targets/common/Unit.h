@@ -9,7 +9,16 @@ namespace weft {
 
 /// How many products of which numbers an instruction sums in each lane, or that it multiplies small
 /// matrices of them, which lie in vectors or in tiles.
-enum class Unit { Reals, HalfPairs, ShortPairs, ByteQuads, ByteMatrices, HalfTiles, ByteTiles };
+enum class Unit {
+  Reals,
+  HalfPairs,
+  ShortPairs,
+  BytePairs,
+  ByteQuads,
+  ByteMatrices,
+  HalfTiles,
+  ByteTiles
+};
 
 /// As users read it, and manifests name it.
 inline llvm::StringRef nameOf(Unit unit) {
@@ -20,6 +29,8 @@ inline llvm::StringRef nameOf(Unit unit) {
     return "pairs of bf16";
   case Unit::ShortPairs:
     return "pairs of i16";
+  case Unit::BytePairs:
+    return "pairs of i8";
   case Unit::ByteQuads:
     return "quads of i8";
   case Unit::ByteMatrices:
@@ -40,6 +51,8 @@ inline unsigned productsOf(Unit unit) {
   case Unit::HalfPairs:
   case Unit::ShortPairs:
     return 2;
+  case Unit::BytePairs: // of several groups, whose sums are widened together
+    return 3;
   case Unit::ByteQuads:
     return 4;
   case Unit::ByteMatrices:

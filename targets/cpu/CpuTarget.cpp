@@ -51,6 +51,7 @@ public:
   }
 
   bool looksUpBytes() const override { return level.machine.looksUpBytes(); }
+  bool multipliesBytePairs() const override { return level.machine.multipliesBytePairs(); }
   unsigned halfProductRate() const override {
     return productsOf(level.machine.tiles()              ? Unit::HalfTiles
                       : level.machine.addsHalfProducts() ? Unit::HalfPairs

@@ -81,6 +81,8 @@ public:
       return machine.addHalfProducts(b, sum, words(factor), words(addend));
     case Unit::ShortPairs:
       return reals(machine.addPairProducts(b, words(sum), shorts(factor), shorts(addend)));
+    case Unit::BytePairs:
+      return reals(machine.addShorts(b, words(sum), fourPairs(words(sum))));
     case Unit::ByteQuads:
       return reals(machine.addByteProducts(b, words(sum), words(factor), words(addend),
                                            *signsOfDots(machine)));
@@ -150,6 +152,15 @@ private:
     int64_t count = 2 * int64_t(machine.lanes());
     return b.create<LLVM::BitcastOp>(VectorType::get({count}, b.getI16Type()), x);
   }
+  /// As many as are ever summed in 16 bits, each of other factors: what is equal would be multiplied once.
+  Value fourPairs(Value sum) {
+    Value x = words(factor), y = words(addend);
+    auto both = [&](Value a) -> Value {
+      return b.create<arith::AddIOp>(machine.multiplyBytePairs(b, sum, a),
+                                     machine.multiplyBytePairs(b, a, sum));
+    };
+    return b.create<arith::AddIOp>(both(x), both(y));
+  }
   Value reals(Value x) { return b.create<LLVM::BitcastOp>(vector, x); }
   Value constant(int64_t v) { return b.create<arith::ConstantOp>(b.getI64IntegerAttr(v)); }
   Value at(Value base, int64_t bytes) {
@@ -174,6 +185,8 @@ static std::map<Unit, int64_t> unitsOf(const VectorMachine &machine) {
   std::map<Unit, int64_t> units{{Unit::Reals, 1}, {Unit::ShortPairs, 2}};
   if (machine.addsHalfProducts())
     units[Unit::HalfPairs] = 2;
+  if (machine.multipliesBytePairs())
+    units[Unit::BytePairs] = 16;
   if (signsOfDots(machine))
     units[Unit::ByteQuads] = 4;
   if (signsOfMatrices(machine))

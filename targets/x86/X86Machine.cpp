@@ -4,8 +4,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/x86/X86Machine.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "targets/x86/SseMachine.h"
 #include "targets/x86/X86Tables.h"
 #include "targets/x86/X86Tiles.h"
 
@@ -14,33 +13,7 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-Value call(ImplicitLocOpBuilder &b, Type type, const llvm::Twine &name, ValueRange operands) {
-  return b.create<LLVM::CallIntrinsicOp>(type, b.getStringAttr(name), operands).getResult(0);
-}
-
 constexpr unsigned kNeverMasked = 1024;
-
-/// SSE4.2 and AVX2.
-class SseMachine : public VectorMachine {
-public:
-  /// `masked`: bits of the narrowest elements whose loads and stores take a mask; `pairs`: the
-  /// intrinsic; `bytes`: that for four products of bytes, or null.
-  SseMachine(Traits traits, unsigned masked, const char *pairs, const char *bytes = nullptr)
-      : VectorMachine(std::move(traits)), masked(masked), pairs(pairs), bytes(bytes) {}
-  bool masks(unsigned bits) const override { return bits >= masked; }
-  Value addPairProducts(ImplicitLocOpBuilder &b, Value sum, Value x, Value y) const override {
-    return b.create<arith::AddIOp>(sum, call(b, sum.getType(), pairs, {x, y}));
-  }
-  bool addsByteProducts(ByteSigns signs) const override { return bytes && signs.isMixed(); }
-  Value addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value unsignedBytes, Value signedBytes,
-                        ByteSigns) const override {
-    return call(b, sum.getType(), bytes, {sum, unsignedBytes, signedBytes});
-  }
-
-private:
-  const unsigned masked;
-  const char *pairs, *bytes;
-};
 
 class Avx512Machine : public SseMachine {
 public:
@@ -49,9 +22,7 @@ public:
     bool vnni = false, bf16 = false, tiles = false;
   };
   Avx512Machine(Traits traits, Extensions has)
-      : SseMachine(std::move(traits), 8, "llvm.x86.avx512.pmaddw.d.512",
-                   has.vnni ? "llvm.x86.avx512.vpdpbusd.512" : nullptr),
-        has(has) {}
+      : SseMachine(std::move(traits), 8, products(has.vnni)), has(has) {}
 
   const TileUnit *tiles() const override { return has.tiles ? &x86Tiles() : nullptr; }
   bool addsHalfProducts() const override { return has.bf16; }
@@ -59,12 +30,12 @@ public:
     auto asPairs = [&](Value words) -> Value {
       return b.create<LLVM::BitcastOp>(VectorType::get({32}, b.getBF16Type()), words);
     };
-    return call(b, sum.getType(), "llvm.x86.avx512bf16.dpbf16ps.512",
-                {sum, asPairs(x), asPairs(y)});
+    return callIntrinsic(b, sum.getType(), "llvm.x86.avx512bf16.dpbf16ps.512",
+                         {sum, asPairs(x), asPairs(y)});
   }
   Value roundForHalfProducts(ImplicitLocOpBuilder &b, Value reals) const override {
-    Value rounded = call(b, VectorType::get({16}, b.getBF16Type()),
-                         "llvm.x86.avx512bf16.cvtneps2bf16.512", reals);
+    Value rounded = callIntrinsic(b, VectorType::get({16}, b.getBF16Type()),
+                                  "llvm.x86.avx512bf16.cvtneps2bf16.512", reals);
     return b.create<LLVM::BitcastOp>(VectorType::get({16}, b.getI16Type()), rounded);
   }
 
@@ -97,6 +68,11 @@ public:
   }
 
 private:
+  static Products products(bool vnni) {
+    const char *pairs = "llvm.x86.avx512.pmaddw.d.512";
+    return vnni ? Products{pairs, "llvm.x86.avx512.vpdpbusd.512", nullptr}
+                : Products{pairs, nullptr, "llvm.x86.avx512.pmaddubs.w.512"};
+  }
   /// Of a vector; 0 for a scalar.
   static int64_t bitsOf(Type type) {
     auto vector = dyn_cast<VectorType>(type);
@@ -114,10 +90,11 @@ private:
       const int currentDirection = 4;
       operands.push_back(b.create<arith::ConstantOp>(b.getI32IntegerAttr(currentDirection)));
     }
-    return call(b, type,
-                "llvm.x86.avx512." + stem + (type.getElementType().isF64() ? ".pd." : ".ps.") +
-                    llvm::Twine(bitsOf(type)),
-                operands);
+    return callIntrinsic(b, type,
+                         "llvm.x86.avx512." + stem +
+                             (type.getElementType().isF64() ? ".pd." : ".ps.") +
+                             llvm::Twine(bitsOf(type)),
+                         operands);
   }
 
   const Extensions has;
@@ -132,9 +109,9 @@ const VectorMachine &x86Machine(llvm::StringRef level) {
   const VectorMachine::Traits avx2{8, 16,    true, true,  fewProducts, fewFilters,
                                    0, false, true, false, true};
   static const SseMachine v2({4, 16, false, false, fewProducts, fewFilters}, kNeverMasked,
-                             "llvm.x86.sse2.pmadd.wd"),
-      v3(avx2, 32, "llvm.x86.avx2.pmadd.wd"),
-      v3vnni(avx2, 32, "llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.vpdpbusd.256");
+                             {"llvm.x86.sse2.pmadd.wd", nullptr, "llvm.x86.ssse3.pmadd.ub.sw.128"}),
+      v3(avx2, 32, {"llvm.x86.avx2.pmadd.wd", nullptr, "llvm.x86.avx2.pmadd.ub.sw"}),
+      v3vnni(avx2, 32, {"llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.vpdpbusd.256", nullptr});
   // Processors with tiles multiply pairs of bf16 in vectors at half the rate of f32, and have two whole units for vectors of f32.
   VectorMachine::Traits withTiles = avx512;
   withTiles.operationsOfNanosecond = 224;

@@ -52,6 +52,11 @@ Value VectorMachine::addPairProducts(ImplicitLocOpBuilder &b, Value sum, Value x
   return sum;
 }
 
+Value VectorMachine::addShorts(ImplicitLocOpBuilder &b, Value sum, Value shorts) const {
+  auto ones = DenseElementsAttr::get(cast<ShapedType>(shorts.getType()), b.getI16IntegerAttr(1));
+  return addPairProducts(b, sum, shorts, b.create<arith::ConstantOp>(ones));
+}
+
 void VectorMachine::prefetch(ImplicitLocOpBuilder &b, Value pointer, Cache cache,
                              bool isWritten) const {
   b.create<LLVM::Prefetch>(pointer, isWritten, cache == Cache::First ? 3 : 2, /*cache=*/1);
@@ -70,6 +75,9 @@ Value VectorMachine::roundForHalfProducts(ImplicitLocOpBuilder &, Value) const {
 }
 Value VectorMachine::addByteProducts(ImplicitLocOpBuilder &, Value, Value, Value, ByteSigns) const {
   llvm_unreachable("addsByteProducts() says so");
+}
+Value VectorMachine::multiplyBytePairs(ImplicitLocOpBuilder &, Value, Value) const {
+  llvm_unreachable("multipliesBytePairs() says so");
 }
 Value VectorMachine::addByteMatrices(ImplicitLocOpBuilder &, Value, Value, Value, ByteSigns) const {
   llvm_unreachable("multipliesByteMatrices() says so");

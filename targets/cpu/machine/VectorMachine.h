@@ -128,6 +128,14 @@ public:
   virtual mlir::Value addByteProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum,
                                       mlir::Value left, mlir::Value right, ByteSigns signs) const;
 
+  /// Whether there is an instruction for two products of unsigned by signed bytes, whose sum saturates in 16 bits.
+  virtual bool multipliesBytePairs() const { return false; }
+  /// The sums of both pairs of every four products of bytes, which are given as i32: numbers of 16 bits.
+  virtual mlir::Value multiplyBytePairs(mlir::ImplicitLocOpBuilder &b, mlir::Value unsignedBytes,
+                                        mlir::Value signedBytes) const;
+  /// To each i32 of `sum` two such numbers.
+  mlir::Value addShorts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum, mlir::Value shorts) const;
+
   static constexpr int64_t kMatrixDepth = 8;
   /// Whether there is an instruction for products of two rows of kMatrixDepth bytes by as many columns of them as fit into a vector.
   virtual bool multipliesByteMatrices(ByteSigns) const { return false; }

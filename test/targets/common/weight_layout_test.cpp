@@ -23,6 +23,7 @@ TEST_CASE("layouts read back what they print, as artifacts have named them alway
       {WeightLayout::dots(16, WeightLayout::WidthByDepth, 4, 1), "dots_t<16,4,1>"},
       {WeightLayout::dots(32, WeightLayout::DepthByWidth, 2, 3), "dots<32,2,3>"},
       {WeightLayout::dots(8, WeightLayout::WidthByDepth, 4, 9, 128), "dots_t<8,4,9,128>"},
+      {WeightLayout::dots(8, WeightLayout::DepthByWidth, 4, 1, -128), "dots<8,4,1,-128>"},
       {WeightLayout::winograd(4, 13), "winograd4<13>"},
       {WeightLayout::winograd(4, 32, WeightLayout::I16), "winograd4_i16<32>"},
       {WeightLayout::panels(13, WeightLayout::WidthByDepth, WeightLayout::OfF16),

@@ -59,7 +59,33 @@ public:
     return sum;
   }
 
+  bool multipliesBytePairs() const override { return like.multipliesBytePairs(); }
+  Value multiplyBytePairs(ImplicitLocOpBuilder &b, Value unsignedBytes,
+                          Value signedBytes) const override {
+    auto wide = VectorType::get({2 * lanes()}, b.getI32Type());
+    auto limit = [&](int64_t value) -> Value {
+      return b.create<arith::ConstantOp>(
+          DenseElementsAttr::get(wide, b.getI32IntegerAttr(int32_t(value))));
+    };
+    Value sum = limit(0);
+    for (int64_t part : {0, 1}) {
+      Value x = b.create<arith::ExtUIOp>(wide, everyOtherByte(b, unsignedBytes, part));
+      Value y = b.create<arith::ExtSIOp>(wide, everyOtherByte(b, signedBytes, part));
+      sum = b.create<arith::AddIOp>(sum, b.create<arith::MulIOp>(x, y));
+    }
+    sum = b.create<arith::MinSIOp>(sum, limit(INT16_MAX));
+    sum = b.create<arith::MaxSIOp>(sum, limit(INT16_MIN));
+    return b.create<arith::TruncIOp>(wide.clone(b.getI16Type()), sum);
+  }
+
 private:
+  Value everyOtherByte(ImplicitLocOpBuilder &b, Value words, int64_t first) const {
+    Value bytes = b.create<LLVM::BitcastOp>(VectorType::get({4 * lanes()}, b.getI8Type()), words);
+    SmallVector<int64_t> places;
+    for (int64_t i = 0; i < 2 * int64_t(lanes()); ++i)
+      places.push_back(2 * i + first);
+    return b.create<vector::ShuffleOp>(bytes, bytes, places);
+  }
   Value words(ImplicitLocOpBuilder &b, int32_t value) const {
     auto type = VectorType::get({lanes()}, b.getI32Type());
     return b.create<arith::ConstantOp>(DenseElementsAttr::get(type, b.getI32IntegerAttr(value)));
@@ -122,7 +148,8 @@ CpuLevel level(const char *name) {
 class PlainFamily : public CpuFamily {
 public:
   PlainFamily()
-      : CpuFamily({level("v3+vnni"), level("v4+vnni"), level("v4+bf16"), level("v4+amx")}) {}
+      : CpuFamily(
+            {level("v3+vnni"), level("v4"), level("v4+vnni"), level("v4+bf16"), level("v4+amx")}) {}
   std::string name() const override { return "plain"; }
   std::string hostLevel() const override { return ""; }
   std::string hostProcessor() const override { return ""; }

@@ -157,8 +157,12 @@ private:
             reportEdge("read by kernel " + std::to_string(reader.number), edge);
     reportDeclined(kernel);
     if (kernel.unit != Unit::Reals)
-      line("  multiplies " + nameOf(kernel.unit).str());
+      line("  multiplies " + nameOf(kernel.unit).str() + note(kernel.unit));
     reportChoices(kernel);
+  }
+
+  static std::string note(Unit unit) {
+    return unit == Unit::BytePairs ? ", which saturate in 16 bits: the weight lets none" : "";
   }
 
   /// What was taken first, then what else could be; nothing where that is all.

@@ -45,8 +45,7 @@ using Shape = ByteContraction;
 /// What sums them: instructions for small matrices, else for groups of a row.
 struct Products {
   Products(const Shape &s, const VectorMachine &machine)
-      : dot(machine, s.op.getLhs(), s.op.getRhs()),
-        signs(IntegerDot::signsOf(s.op.getLhs(), s.op.getRhs())),
+      : dot(machine, s.op), signs(IntegerDot::signsOf(s.op.getLhs(), s.op.getRhs())),
         areMatrices(ByteMatrixTile::takes(machine, signs, s.k)),
         vectors(areMatrices ? ByteMatrixTile::vectorsFor(s.n, s.k, machine)
                             : IntegerTile::vectorsFor(s.n, machine)),

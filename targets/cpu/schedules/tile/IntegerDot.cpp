@@ -1,6 +1,7 @@
 //===- IntegerDot.cpp - Instructions that sum products of bytes ---------------------------------------===//
 
 #include "targets/cpu/schedules/tile/IntegerDot.h"
+#include "dialects/weft/PairSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -8,7 +9,7 @@ using namespace mlir;
 
 namespace weft {
 
-/// By how much an unsigned byte is too small as a signed one whose highest bit is another.
+/// A byte of one sign, with its highest bit another, is so much larger or smaller as one of the other sign.
 static constexpr int64_t kShift = 128;
 
 static bool isUnsignedValue(Value value) {
@@ -19,18 +20,33 @@ ByteSigns IntegerDot::signsOf(Value activations, Value weights) {
   return {!isUnsignedValue(activations), !isUnsignedValue(weights)};
 }
 
-IntegerDot::IntegerDot(const VectorMachine &machine, Value activations, Value weights)
-    : signs(signsOf(activations, weights)), shifted(false), four(machine.addsByteProducts(signs)),
-      wideWeights(false) {
-  ByteSigns asSigned{true, signs.isRightSigned};
-  if (four || signs.isLeftSigned || !machine.addsByteProducts(asSigned))
+IntegerDot::IntegerDot(const VectorMachine &machine, Operation *product)
+    : signs(signsOf(product->getOperand(0), product->getOperand(1))), shifted(0), pairSums(0),
+      four(false), wideWeights(false) {
+  int64_t proven = pairSumsOf(product);
+  ByteSigns others{!signs.isLeftSigned, signs.isRightSigned};
+  if (takes(machine, signs, proven))
     return;
-  signs = asSigned;
-  four = shifted = true;
+  // Products of tiles, which take what fours take, have no signed rows.
+  bool mayTurn = others.isLeftSigned || machine.multipliesBytePairs();
+  if (!mayTurn || !takes(machine, others, proven))
+    return;
+  shifted = others.isLeftSigned ? kShift : -kShift;
+  signs = others;
+}
+
+/// Whether groups of four bytes are multiplied with these signs.
+bool IntegerDot::takes(const VectorMachine &machine, ByteSigns multiplied, int64_t proven) {
+  four = machine.addsByteProducts(multiplied);
+  if (!four && multiplied.isMixed() && proven && machine.multipliesBytePairs()) {
+    four = true;
+    pairSums = proven;
+  }
+  return four;
 }
 
 WeightLayout IntegerDot::layout(WeightLayout::Order order, int64_t columns, int64_t taps) const {
-  return WeightLayout::dots(columns, order, group(), taps, shifted ? kShift : 0);
+  return WeightLayout::dots(columns, order, group(), taps, shifted);
 }
 
 VectorType IntegerDot::lanes32(KernelContext &c) const {
@@ -77,11 +93,21 @@ Value IntegerDot::loadShift(KernelContext &c, Value panel, int64_t offset) const
   return c.b.create<LLVM::LoadOp>(lanes32(c), at, 4);
 }
 
-Value IntegerDot::multiplyAdd(KernelContext &c, Value sum, Value activations, Value weights) const {
-  if (four)
-    return c.machine.addByteProducts(c.b, sum, activations, weights, signs);
-  Value pairs = c.b.create<LLVM::BitcastOp>(lanes16(c), activations);
-  return c.machine.addPairProducts(c.b, sum, pairs, weights);
+Value IntegerDot::multiplyAdd(KernelContext &c, Value sum, ValueRange activations,
+                              ValueRange weights) const {
+  if (pairSums) {
+    Value shorts;
+    for (auto [activation, weight] : llvm::zip_equal(activations, weights)) {
+      Value pairs = c.machine.multiplyBytePairs(c.b, activation, weight);
+      shorts = shorts ? Value(c.b.create<arith::AddIOp>(shorts, pairs)) : pairs;
+    }
+    return c.machine.addShorts(c.b, sum, shorts);
+  }
+  for (auto [activation, weight] : llvm::zip_equal(activations, weights))
+    sum = four ? c.machine.addByteProducts(c.b, sum, activation, weight, signs)
+               : c.machine.addPairProducts(
+                     c.b, sum, c.b.create<LLVM::BitcastOp>(lanes16(c), activation), weight);
+  return sum;
 }
 
 Value IntegerDot::widen(KernelContext &c, Value bytes, Value tensor) const {

@@ -5,6 +5,7 @@
 //   for groups of k's of a run, some in each turn                           [groups]
 //     weights = a group for each column of the panel, in its vectors        [load weights]
 //     for row: its sums += its group in all lanes * weights                 [multiply add]
+//     the same of several groups, whose pairs are summed in 16 bits first
 //     in the first turns, what is done beside for a row or some             [beside]
 //   the groups left over; the last may end inside, and is read by bytes     [ragged]
 //   chains are added up                                                     [join chains]
@@ -27,7 +28,8 @@ constexpr int64_t kChains = 6; ///< sums that can be under way at once
 IntegerTile::IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows, int64_t vectors,
                          bool shiftsBefore)
     : RunTile(c, rows, vectors), dot(dot), shiftsBefore(shiftsBefore),
-      chains(std::max<int64_t>(1, std::min(kMostUnroll, kChains / (vectors * rows)))),
+      chains(
+          std::max<int64_t>(1, std::min(kMostUnroll / dot.atOnce(), kChains / (vectors * rows)))),
       perChain(vectors * rows) {}
 
 IntegerTile::Groups IntegerTile::groups(int64_t together) {
@@ -66,10 +68,10 @@ RowRuns IntegerTile::placed(const RowRuns &source, Value scratch) {
 }
 
 /// Groups that are written out. Where rows overlap, as neighbours of few channels do, not so many that one group is read as another row's
-/// once more: the compiler would keep the broadcast, for which there is no register.
+/// once more: the compiler would keep the broadcast, for which there is no register. Whole steps, as groups begin where they were proven to fit.
 int64_t IntegerTile::unroll(const RowRuns &source) const {
-  int64_t apart = source.rowBytes / std::gcd<int64_t>(source.rowBytes, 4);
-  return std::min(kMostUnroll, apart);
+  int64_t apart = source.rowBytes / std::gcd<int64_t>(source.rowBytes, 4), least = dot.atOnce();
+  return std::max(least, std::min(kMostUnroll, apart) / least * least);
 }
 
 Value IntegerTile::byteAt(Value base, int64_t offset) {
@@ -90,22 +92,34 @@ Value IntegerTile::raggedGroup(Value at, int64_t offset, int64_t bytes) {
   return c.b.create<vector::SplatOp>(sum, VectorType::get({c.machine.lanes()}, c.b.getI32Type()));
 }
 
-void IntegerTile::step(const RowRuns &source, Value from, Value panel, Value group, int64_t ahead,
-                       int64_t bytes, Groups &groups, MutableArrayRef<Value> sums) {
+/// The nth group of a row in all lanes.
+Value IntegerTile::groupOf(const RowRuns &source, Value at, int64_t row, int64_t nth, int64_t bytes,
+                           Groups &groups) {
+  if (bytes < 4)
+    return dot.shift(c, raggedGroup(at, row * source.rowBytes + nth * 4, bytes));
+  return groups[row].element(nth,
+                             [&](int64_t i) { return byteAt(at, row * source.rowBytes + i * 4); });
+}
+
+void IntegerTile::step(const RowRuns &source, Value from, Value panel, Value group, Step some,
+                       Groups &groups, MutableArrayRef<Value> sums) {
   Value weights = elementPointer(c.b, panel, c.b.getI8Type(),
                                  c.mul(group, constantI64(c.b, columns * dot.weightBytes())));
   Value at = elementPointer(c.b, from, c.b.getI32Type(), group);
-  source.ahead.fetch(c, ahead ? c.add(group, constantI64(c.b, ahead)) : group);
   // [load weights] Once for all rows.
-  SmallVector<Value, 2> loaded;
-  for (int64_t v = 0; v < vectors; ++v)
-    loaded.push_back(
-        dot.loadWeights(c, weights, (ahead * columns + v * c.machine.lanes()) * dot.weightBytes()));
+  SmallVector<SmallVector<Value, 4>, 2> loaded(vectors);
+  for (int64_t nth = some.ahead; nth < some.ahead + some.count; ++nth) {
+    source.ahead.fetch(c, nth ? c.add(group, constantI64(c.b, nth)) : group);
+    for (int64_t v = 0; v < vectors; ++v)
+      loaded[v].push_back(
+          dot.loadWeights(c, weights, (nth * columns + v * c.machine.lanes()) * dot.weightBytes()));
+  }
   // [multiply add] One broadcast of a row for both vectors.
   for (int64_t r = 0; r < rows; ++r) {
-    auto groupAt = [&](int64_t nth) { return byteAt(at, r * source.rowBytes + nth * 4); };
-    Value all = bytes == 4 ? groups[r].element(ahead, groupAt)
-                           : dot.shift(c, raggedGroup(at, r * source.rowBytes + ahead * 4, bytes));
+    SmallVector<Value, 4> all;
+    for (int64_t i = 0; i < some.count; ++i)
+      all.push_back(
+          groupOf(source, at, r, some.ahead + i, i + 1 < some.count ? 4 : some.lastBytes, groups));
     for (int64_t v = 0; v < vectors; ++v)
       sums[vectors * r + v] = dot.multiplyAdd(c, sums[vectors * r + v], all, loaded[v]);
   }
@@ -140,10 +154,10 @@ IntegerTile::Sums IntegerTile::addGroups(const RowRuns &source, Value from, Valu
       Sums next(carried);
       source.nextRows.fetch(c, c.b.createOrFold<arith::DivUIOp>(group, number(together)));
       Groups inTurn = groups(together);
-      for (int64_t u = 0; u < together; ++u) {
-        step(source, from, panel, group, u, 4, inTurn,
-             MutableArrayRef<Value>(next).slice(u % chains * perChain, perChain));
-        beside(group, u);
+      for (int64_t u = 0; u < together; u += dot.atOnce()) {
+        step(source, from, panel, group, {u, dot.atOnce(), 4}, inTurn, chain(next, u));
+        for (int64_t i = u; i < u + dot.atOnce(); ++i)
+          beside(group, i);
       }
       return next;
     });
@@ -168,13 +182,18 @@ IntegerTile::Sums IntegerTile::addRun(const RowRuns &source, Value from, Value p
   int64_t all = steps(source.run), whole = wholeGroups(source);
   if (whole)
     sums = addGroups(source, from, panel, sums);
-  for (int64_t g = whole; g < all; ++g) {
-    Groups single = groups(1);
-    step(source, from, panel, constantI64(c.b, g), 0,
-         isRagged(source) && g + 1 == all ? source.run % 4 : 4, single,
-         MutableArrayRef<Value>(sums).slice(g % chains * perChain, perChain));
+  for (int64_t g = whole; g < all; g += dot.atOnce()) {
+    int64_t count = std::min(dot.atOnce(), all - g);
+    Groups few = groups(count);
+    int64_t lastBytes = isRagged(source) && g + count == all ? source.run % 4 : 4;
+    step(source, from, panel, constantI64(c.b, g), {0, count, lastBytes}, few, chain(sums, g));
   }
   return sums;
+}
+
+/// The sums that a group is added to.
+MutableArrayRef<Value> IntegerTile::chain(Sums &sums, int64_t group) {
+  return MutableArrayRef<Value>(sums).slice(group / dot.atOnce() % chains * perChain, perChain);
 }
 
 /// [begin] One chain has what the rows lack.

@@ -44,6 +44,7 @@ public:
 private:
   static constexpr int64_t kBeside = 8; ///< vectors that follow from a row, and those of weights
   Sums begin(const RowRuns &source, mlir::Value panel);
+  llvm::MutableArrayRef<mlir::Value> chain(Sums &sums, int64_t group);
   int64_t unroll(const RowRuns &source) const;
   bool isRagged(const RowRuns &source) const;
   int64_t wholeGroups(const RowRuns &source) const;
@@ -53,8 +54,14 @@ private:
   /// The groups of each row that are summed in one turn.
   using Groups = llvm::SmallVector<SpreadRun>;
   Groups groups(int64_t together);
+  /// Groups behind one of a run that are added at once; the last has so many bytes.
+  struct Step {
+    int64_t ahead, count, lastBytes;
+  };
   void step(const RowRuns &source, mlir::Value from, mlir::Value panel, mlir::Value group,
-            int64_t ahead, int64_t bytes, Groups &groups, llvm::MutableArrayRef<mlir::Value> sums);
+            Step some, Groups &groups, llvm::MutableArrayRef<mlir::Value> sums);
+  mlir::Value groupOf(const RowRuns &source, mlir::Value at, int64_t row, int64_t nth,
+                      int64_t bytes, Groups &groups);
   mlir::Value byteAt(mlir::Value base, int64_t offset);
   mlir::Value raggedGroup(mlir::Value at, int64_t offset, int64_t bytes);
 

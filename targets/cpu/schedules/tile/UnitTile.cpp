@@ -24,7 +24,7 @@ constexpr int64_t kStepWords = TileUnit::kRowWords;
 bool hasTiledWindows(const ConvolutionShape &shape, const VectorMachine &machine) {
   if (!TileStrips::fit(machine))
     return false;
-  return shape.hasBytes() ? !IntegerDot(machine, shape.op.getInput(), shape.op.getFilter()).widens()
+  return shape.hasBytes() ? !IntegerDot(machine, shape.op).widens()
                           : shape.element().isBF16() &&
                                 (shape.channels % 2 == 0 || gathersPairs(shape, machine));
 }

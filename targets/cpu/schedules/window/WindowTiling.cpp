@@ -25,7 +25,7 @@ bool isInside(const ConvolutionWindow &window) {
 std::optional<IntegerDot> dotOf(const ConvolutionShape &s, const VectorMachine &machine) {
   if (!s.hasBytes())
     return std::nullopt;
-  return IntegerDot(machine, s.op.getInput(), s.op.getFilter());
+  return IntegerDot(machine, s.op);
 }
 
 bool hasPairs(const ConvolutionShape &s, const VectorMachine &machine) {

@@ -84,7 +84,9 @@ Match<WinogradTiles> WinogradTiles::match(func::FuncOp spec, const VectorMachine
 int64_t WinogradTiles::instructions(const VectorMachine &machine) const {
   if (kind != Bytes)
     return 1;
-  int64_t pairs = IntegerDot(machine, op.getInput(), op.getFilter()).group() / 2;
+  IntegerDot dot(machine, op);
+  int64_t pairs =
+      dot.unit() == Unit::ByteQuads ? dot.group() / 2 : 1; // pairs of bytes are to be widened
   return pairs == 1 ? 1 : pairs * machine.pairInstructions();
 }
 
