@@ -110,6 +110,18 @@ void agrees(const Case &c, uint64_t bytes) {
 
 constexpr int64_t round32(int64_t n) { return (n + 31) / 32 * 32; }
 
+/// Scales or zero points of a column; two of bf16, and eight of 4 bits, share a word.
+int64_t blockBytes(const std::string &element, int64_t blocks) {
+  if (element.empty())
+    return 0;
+  if (element == "bf16")
+    return (blocks + 1) / 2 * 4;
+  if (element == powers || element == "f8E4M3FN")
+    return blocks;
+  int64_t bits = std::stoi(element.substr(element.find_first_of("0123456789")));
+  return bits == 4 ? (blocks + 7) / 8 * 4 : blocks * bits / 8;
+}
+
 } // namespace
 
 TEST_CASE("weights in 32 bits") {
@@ -179,24 +191,27 @@ TEST_CASE("weights in 8 and 4 bits with a scale per block stay packed") {
     for (const char *element : {"i4", "ui4", "i8", "ui8"}) {
       const Shape &shape = shapes[turn++ % std::size(shapes)];
       std::string zero = shape.zero == std::string("same") ? element : shape.zero;
-      int64_t bits = element[strlen(element) - 1] - '0', columns = round32(shape.n),
-              perBlock = zero.empty() ? 4 : 8;
+      int64_t bits = element[strlen(element) - 1] - '0', columns = round32(shape.n);
       agrees({element, shape.k, shape.n, shape.block, transposed, zero, shape.scale},
-             (shape.k + 7) / 8 * 8 * columns * bits / 8 + shape.blocks * columns * perBlock + 128);
+             (shape.k + 7) / 8 * 8 * columns * bits / 8 +
+                 (blockBytes(shape.scale, shape.blocks) + blockBytes(zero, shape.blocks)) *
+                     columns +
+                 128);
     }
 }
 
 TEST_CASE("weights of floats with a scale per block stay packed") {
-  auto most = [](int64_t bits, int64_t k, int64_t n, int64_t blocks, int64_t perBlock) {
-    return (k + 7) / 8 * 8 * round32(n) * bits / 8 + blocks * round32(n) * perBlock + 128;
+  auto most = [](int64_t bits, int64_t k, int64_t n, int64_t blocks, const std::string &scale) {
+    return (k + 7) / 8 * 8 * round32(n) * bits / 8 + round32(n) * blockBytes(scale, blocks) + 128;
   };
   for (bool transposed : {false, true}) {
-    agrees({f4, 64, 33, 32, transposed, "", powers}, most(4, 64, 33, 2, 4));       // MXFP4
-    agrees({f4, 112, 70, 16, transposed, "", "f8E4M3FN"}, most(4, 112, 70, 7, 4)); // NVFP4
-    agrees({f4, 131, 9, 32, transposed, "", "bf16"}, most(4, 131, 9, 5, 4));
-    agrees({"f8E4M3FN", 96, 31, 32, transposed, "", powers}, most(8, 96, 31, 3, 4)); // MXFP8
+    agrees({f4, 64, 33, 32, transposed, "", powers}, most(4, 64, 33, 2, powers));           // MXFP4
+    agrees({f4, 112, 70, 16, transposed, "", "f8E4M3FN"}, most(4, 112, 70, 7, "f8E4M3FN")); // NVFP4
+    agrees({f4, 131, 9, 32, transposed, "", "bf16"}, most(4, 131, 9, 5, "bf16"));
+    agrees({"f8E4M3FN", 96, 31, 32, transposed, "", powers}, most(8, 96, 31, 3, powers)); // MXFP8
   }
-  agrees({f4, 64, 64, 32, true, "", powers, "", 32}, most(4, 64, 64, 2, 4)); // no products of bytes
+  agrees({f4, 64, 64, 32, true, "", powers, "", 32},
+         most(4, 64, 64, 2, powers)); // no products of bytes
   Program irregular(
       program({f4, 30, 9, 5, false, f4})); // zero points of floats, blocks that no panel divides
   INFO(irregular.error());
@@ -219,7 +234,8 @@ TEST_CASE("rounded rows times weights of 8 and 4 bits") {
         int64_t bits = element[strlen(element) - 1] - '0', columns = round32(shape.n),
                 blocks = shape.k / shape.block;
         agrees({element, shape.k, shape.n, shape.block, transposed, zero, "f32", "", shape.block},
-               shape.k * columns * bits / 8 + blocks * columns * (zero.empty() ? 4 : 8) + 128);
+               shape.k * columns * bits / 8 + columns * (blocks * 4 + blockBytes(zero, blocks)) +
+                   128);
       }
 }
 

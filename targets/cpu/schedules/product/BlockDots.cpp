@@ -126,18 +126,13 @@ private:
       starts.append(2, a.zero.value_or(0) != 0 ? spread(integers(), at(startColumn, r * blocks * 4))
                                                : bits(0));
     Values sums = sumBlock(nth, starts);
-    Value row = c.mul(nth, number(columns * 4)), perRow = c.mul(nth, number(4));
-    Value scaleRow = pointer(scales, row), stepColumn = pointer(steps, perRow),
-          correctionColumn = pointer(corrections, perRow);
+    Value perRow = c.mul(nth, number(4));
+    Value stepColumn = pointer(steps, perRow), correctionColumn = pointer(corrections, perRow);
     Value scale[2], zero[2];
     for (int64_t v = 0; v < 2; ++v) {
-      scale[v] = loadReals(scaleRow, v);
-      if (!w.zero)
-        continue;
-      zero[v] = loadReals(pointer(zeros, row), v);
-      if (int64_t shift = shiftOf(w))
-        zero[v] = c.b.create<arith::AddFOp>(zero[v], constant(double(shift)));
-      zero[v] = c.b.create<arith::MulFOp>(zero[v], scale[v]);
+      scale[v] = scalesOf(nth, v);
+      if (w.zero)
+        zero[v] = c.b.create<arith::MulFOp>(zerosOf(nth, v, shiftOf(w)), scale[v]);
     }
     for (int64_t r = 0; r < rows; ++r) {
       Value step = spread(reals(), at(stepColumn, r * blocks * 4));
@@ -151,10 +146,6 @@ private:
       }
     }
     return next;
-  }
-
-  Value loadReals(Value row, int64_t v) {
-    return c.b.create<LLVM::LoadOp>(reals(), at(row, v * c.machine.lanes() * 4), 4);
   }
 
   void multiplyAdd(Value k, Value, int64_t depth, MutableArrayRef<Value> sums) override {

@@ -110,10 +110,11 @@ BlockMatrices::Values BlockMatrices::ofRows(int64_t kind, Type element) {
   return found;
 }
 
-/// Of the columns of vector `v` of sums: two for a row, the same two for the next.
-Value BlockMatrices::columnsReals(Value row, int64_t v) {
-  Value two = c.b.create<LLVM::LoadOp>(VectorType::get({2}, f32()), at(row, v * 8), 4);
-  return c.b.create<vector::ShuffleOp>(two, two, SmallVector<int64_t>{0, 1, 0, 1});
+/// Of the columns of vector `v` of sums, two of the four in `columns`: these for a row, and again for the next.
+Value BlockMatrices::twice(Value columns, int64_t v) {
+  int64_t first = v % 2 * 2;
+  return c.b.create<vector::ShuffleOp>(columns, columns,
+                                       SmallVector<int64_t>{first, first + 1, first, first + 1});
 }
 
 /// [add block] A block's integers are exact; they become reals here.
@@ -125,16 +126,15 @@ BlockMatrices::Values BlockMatrices::addBlock(Value nth, ValueRange totals) {
   for (Value start : starts)
     sums.append(kVectors, start);
   sums = sumBlock(nth, sums);
-  Value row = c.mul(nth, number(columns * 4)), scaleRow = pointer(scales, row);
   Values steps = ofRows(0, f32()), corrections = w.zero ? ofRows(1, f32()) : Values(), next(totals);
+  Value fourScales, fourZeros;
   for (int64_t v = 0; v < kVectors; ++v) {
-    Value scale = columnsReals(scaleRow, v), ofZero;
-    if (w.zero) {
-      ofZero = columnsReals(pointer(zeros, row), v);
-      if (int64_t shift = shiftOf(w))
-        ofZero = c.b.create<arith::AddFOp>(ofZero, constant(double(shift)));
-      ofZero = c.b.create<arith::MulFOp>(ofZero, scale);
+    if (v % 2 == 0) { // four columns
+      fourScales = scalesOf(nth, v / 2);
+      if (w.zero)
+        fourZeros = c.b.create<arith::MulFOp>(zerosOf(nth, v / 2, shiftOf(w)), fourScales);
     }
+    Value scale = twice(fourScales, v), ofZero = w.zero ? twice(fourZeros, v) : Value();
     for (int64_t pair = 0; pair < pairs; ++pair) {
       Value &total = next[kVectors * pair + v];
       Value sum = c.b.create<arith::SIToFPOp>(reals(), sums[kVectors * pair + v]);

@@ -51,7 +51,7 @@ private:
                 llvm::MutableArrayRef<mlir::Value> sums);
   Values ofRows(int64_t kind, mlir::Type element);
   mlir::Value unpacked(mlir::Value words, int64_t half);
-  mlir::Value columnsReals(mlir::Value row, int64_t v);
+  mlir::Value twice(mlir::Value columns, int64_t v);
 
   const int64_t pairs;
   const std::optional<int64_t> zero;

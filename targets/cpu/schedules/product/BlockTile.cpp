@@ -41,19 +41,31 @@ void BlockTile::emit(Value first, Value from, Value to) {
 
 BlockTile::Values BlockTile::accumulate(Value panel) {
   weights = pointer(c.inputs[w.data], c.mul(panel, number(s.k * perDepth)));
-  scales = blockRows(w.scale, panel);
-  zeros = w.zero ? blockRows(*w.zero, panel) : Value();
+  scales = panelOf(w.scale, panel);
+  zeros = w.zero ? panelOf(*w.zero, panel) : Value();
   Values totals(count, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(reals())));
   // [blocks] Those of the rows are those of the weight.
   return c.loop(number(0), number(blocks), 1, ValueRange(totals),
                 [&](Value nth, ValueRange totals) { return addBlock(nth, totals); });
 }
 
-/// The rows of one panel in a matrix of one real per block.
-Value BlockTile::blockRows(unsigned argument, Value panel) {
-  auto type = cast<SymTensorType>(c.spec.getArgument(argument).getType());
+/// Where one panel of scales or zero points begins.
+Value BlockTile::panelOf(const BlockNumbers &numbers, Value panel) {
+  auto type = cast<SymTensorType>(c.spec.getArgument(numbers.argument).getType());
   int64_t stored = *type.getDim(s.transposed ? 1 : 0).asConstant();
-  return elementPointer(c.b, c.inputs[argument], f32(), c.mul(panel, number(stored * columns)));
+  return pointer(c.inputs[numbers.argument],
+                 c.mul(panel, number(numbers.columnBytes(stored) * columns)));
+}
+
+Value BlockTile::scalesOf(Value nth, int64_t v) {
+  int64_t lanes = c.machine.lanes();
+  return w.scale.load(c, scales, nth, columns, v * lanes, lanes);
+}
+
+Value BlockTile::zerosOf(Value nth, int64_t v, int64_t shift) {
+  int64_t lanes = c.machine.lanes();
+  Value zero = w.zero->load(c, zeros, nth, columns, v * lanes, lanes);
+  return shift ? Value(c.b.create<arith::AddFOp>(zero, constant(double(shift)))) : zero;
 }
 
 BlockTile::Values BlockTile::sumBlock(Value nth, Values sums) {

@@ -37,6 +37,9 @@ protected:
                            llvm::MutableArrayRef<mlir::Value> sums) = 0;
   /// The products of a block's k's, some of them in each step, beside `sums`.
   Values sumBlock(mlir::Value nth, Values sums);
+  /// Of block `nth`, in the panel's vector `v` of columns; zero points with `shift` added.
+  mlir::Value scalesOf(mlir::Value nth, int64_t v);
+  mlir::Value zerosOf(mlir::Value nth, int64_t v, int64_t shift);
 
   mlir::Value number(int64_t value) { return constantI64(c.b, value); }
   mlir::Type f32() { return c.b.getF32Type(); }
@@ -59,7 +62,7 @@ protected:
 
 private:
   Values accumulate(mlir::Value panel);
-  mlir::Value blockRows(unsigned argument, mlir::Value panel);
+  mlir::Value panelOf(const BlockNumbers &numbers, mlir::Value panel);
 
   const int64_t count; ///< sums
 };

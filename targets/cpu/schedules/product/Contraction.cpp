@@ -409,35 +409,32 @@ private:
     return elementPointer(c.b, base, c.b.getI8Type(), offset);
   }
 
-  /// The row of panel `panel + p` for the block that holds `k`, in a matrix of one number per
-  /// block.
-  static Value blockRow(KernelContext &c, const Shape &s, const Tile &t, unsigned argument, Value k,
-                        int64_t p) {
-    int64_t blocks = s.storedDepth(c.spec, c.machine, argument);
-    Value panel = c.add(t.panel, constantI64(c.b, p)),
-          block = c.b.create<arith::DivUIOp>(k, constantI64(c.b, s.weight.block));
-    Value row = c.add(c.mul(panel, constantI64(c.b, blocks)), block);
-    return elementPointer(c.b, c.inputs[argument], c.b.getF32Type(),
-                          c.mul(row, constantI64(c.b, s.columns)));
+  static Value blockOf(KernelContext &c, const Shape &s, Value k) {
+    return c.b.create<arith::DivUIOp>(k, constantI64(c.b, s.weight.block));
   }
 
-  static Value loadVector(KernelContext &c, Value row, int64_t v) {
-    Type f32 = c.b.getF32Type();
-    return c.b.create<LLVM::LoadOp>(
-        VectorType::get({c.machine.lanes()}, f32),
-        elementPointer(c.b, row, f32, constantI64(c.b, v * c.machine.lanes())), 4);
+  /// Where panel `panel + p` of scales or zero points begins.
+  static Value panelOf(KernelContext &c, const Shape &s, const Tile &t, const BlockNumbers &numbers,
+                       int64_t p) {
+    int64_t blocks = s.storedDepth(c.spec, c.machine, numbers.argument),
+            distance = numbers.columnBytes(blocks) * s.columns;
+    return bytes(c, c.inputs[numbers.argument],
+                 c.mul(c.add(t.panel, constantI64(c.b, p)), constantI64(c.b, distance)));
   }
 
   /// values = totals + scale * values
   static void scale(KernelContext &c, const Shape &s, const Tile &t, Chunk part, ValueRange totals,
                     SmallVectorImpl<Value> &values) {
     for (int64_t p = 0; p < t.panels; ++p) {
-      Value row = blockRow(c, s, t, s.weight.scale, part.from, p);
+      const BlockNumbers &scales = s.weight.scale;
+      Value panel = panelOf(c, s, t, scales, p), block = blockOf(c, s, part.from);
+      int64_t ofColumn = scales.columnBytes(1), lanes = c.machine.lanes();
       if (t.rows <= kFewRows)
-        prefetch(c, row, kAheadBytes * 4 / (s.weight.block * elementBits(s.weight.element) / 8),
-                 s.columns * 4);
+        prefetch(c, scales.row(c, panel, block, s.columns),
+                 kAheadBytes * ofColumn / (s.weight.block * elementBits(s.weight.element) / 8),
+                 s.columns * ofColumn);
       for (int64_t v = 0; v < s.vectors; ++v) {
-        Value factor = loadVector(c, row, v);
+        Value factor = scales.load(c, panel, block, s.columns, v * lanes, lanes);
         for (int64_t r = 0; r < t.rows; ++r) {
           int64_t at = r * t.vectors() + s.vectors * p + v;
           values[at] = c.b.create<vector::FMAOp>(values[at], factor, totals[at]);
@@ -462,8 +459,9 @@ private:
     int64_t step = turnDepth(s, c.machine, t.rows), whole = part.depth / step * step;
     SmallVector<Value> data = panelsOf(c, t), zero;
     for (int64_t p = 0; s.weight.zero && p < t.panels; ++p)
-      for (int64_t v = 0; v < s.vectors; ++v)
-        zero.push_back(loadVector(c, blockRow(c, s, t, *s.weight.zero, part.from, p), v));
+      for (int64_t v = 0, lanes = c.machine.lanes(); v < s.vectors; ++v)
+        zero.push_back(s.weight.zero->load(c, panelOf(c, s, t, *s.weight.zero, p),
+                                           blockOf(c, s, part.from), s.columns, v * lanes, lanes));
     Value row = elementPointer(c.b, t.a, rowType(c, s), part.from);
     SmallVector<Value> sums(count * chains, zeros(c));
     auto run = [&](Value k, int64_t depth, MutableArrayRef<Value> sums) {

@@ -26,9 +26,9 @@ Decline unlessPartsLie(func::FuncOp spec, const PackedContraction &s) {
     return {};
   SmallVector<unsigned> packed{s.weight.data};
   if (s.weight.block)
-    packed.push_back(s.weight.scale);
+    packed.push_back(s.weight.scale.argument);
   if (s.weight.zero)
-    packed.push_back(*s.weight.zero);
+    packed.push_back(s.weight.zero->argument);
   for (unsigned argument : packed)
     if (!wholeOf(spec, argument).getConstantDims())
       return {kNotConstant};

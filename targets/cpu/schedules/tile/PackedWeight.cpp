@@ -54,13 +54,12 @@ std::optional<PackedWeight> findDequantized(DequantizeBlocksOp op, unsigned dept
                           scale = weightArgument(op.getScale());
   stored.element = elementOf(op.getInput());
   unsigned bits = elementBits(stored.element);
-  Type scaleElement = elementOf(op.getScale());
   if (!data || !scale || op.getAxis() != depthDim || op.getBlock() % kBlockMultiple != 0 ||
-      (bits != 4 && bits != 8) || scaleElement.isF64())
+      (bits != 4 && bits != 8) || elementOf(op.getScale()).isF64())
     return std::nullopt;
   stored.form = bits == 4 ? PackedWeight::Nibbles : PackedWeight::Bytes;
   stored.data = *data;
-  stored.scale = *scale;
+  stored.scale = {*scale, elementOf(op.getScale())};
   stored.block = op.getBlock();
   if (!op.getZero())
     return stored;
@@ -68,9 +67,11 @@ std::optional<PackedWeight> findDequantized(DequantizeBlocksOp op, unsigned dept
     stored.offset = double(*number);
     return stored;
   }
-  stored.zero = weightArgument(op.getZero());
-  if (!stored.zero || elementBits(elementOf(op.getZero())) > 8 || isFloat(elementOf(op.getZero())))
+  std::optional<unsigned> zero = weightArgument(op.getZero());
+  Type zeroElement = elementOf(op.getZero());
+  if (!zero || elementBits(zeroElement) > 8 || isFloat(zeroElement))
     return std::nullopt;
+  stored.zero = {*zero, zeroElement};
   return stored;
 }
 
@@ -134,9 +135,9 @@ void PackedWeight::placeScales(WeightLayout::Order order, int64_t columns,
                                MutableArrayRef<WeightLayout> layouts) const {
   if (!block)
     return;
-  layouts[scale] = WeightLayout::panels(columns, order);
+  layouts[scale.argument] = scale.layout(order, columns);
   if (zero)
-    layouts[*zero] = layouts[scale];
+    layouts[zero->argument] = zero->layout(order, columns);
 }
 
 SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Value zero) const {

@@ -10,7 +10,7 @@
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_PACKEDWEIGHT_H
 #define WEFT_TARGETS_CPU_SCHEDULES_TILE_PACKEDWEIGHT_H
 
-#include "targets/cpu/Schedule.h"
+#include "targets/cpu/schedules/tile/BlockNumbers.h"
 
 namespace weft {
 
@@ -20,10 +20,10 @@ struct PackedWeight {
   enum Form { Words, Halves, Bytes, Nibbles } form = Words;
   unsigned data = 0;  ///< argument of the specification
   mlir::Type element; ///< that the values are rounded to
-  /// With a scale: how many k share one, and the arguments that hold it and the zero point.
+  /// With a scale: how many k share one, and where it and the zero point are.
   int64_t block = 0;
-  unsigned scale = 0;
-  std::optional<unsigned> zero;
+  BlockNumbers scale;
+  std::optional<BlockNumbers> zero;
   double offset = 0; ///< the zero point where it is one number
 
   /// Nothing when `weight` is not stored in one of these forms. `depthDim` is its dimension that is summed over.
@@ -45,7 +45,7 @@ struct PackedWeight {
   }
   /// Of panels.
   WeightLayout layout(WeightLayout::Order order, int64_t columns) const;
-  /// Layouts of the arguments that hold scales and zero points: panels of f32, one row per block.
+  /// Layouts of the arguments that hold scales and zero points: panels with a row for each block.
   void placeScales(WeightLayout::Order order, int64_t columns,
                    llvm::MutableArrayRef<WeightLayout> layouts) const;
   /// The reals of one unit, before they are scaled. `pointer`: the unit's first column of the vector; `zero`: the vector of zero points, or
