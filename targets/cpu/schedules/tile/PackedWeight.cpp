@@ -9,7 +9,8 @@
 //   Nibbles: a lane has eight k's; for each of them                      [nibbles]
 //     looked up among 16 reals, where the machine does that              [look up]
 //     else floats are decoded                                            [decode]
-//     else integers are put into a mantissa, less what that adds         [subtract]
+//     else integers are put into a mantissa, less what that adds, and
+//       less the zero point, which is one number together                [subtract]
 //     minus the zero point, where every column has its own               [zero point]
 //===------------------------------------------------------------------------------------------===//
 
@@ -173,9 +174,8 @@ SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Valu
           asReals(c, b.create<arith::AndIOp>(loaded, integers(c, 0xffff0000)))};
 }
 
-/// [nibbles] A machine may look the real up in a register. Otherwise a nibble is moved into the low
-/// bits of a mantissa whose last place is 1, and the number that this adds is taken away again;
-/// floats are decoded. All are exact.
+/// [nibbles] A machine may look the real up in a register. Otherwise a nibble is put into a mantissa, and the number that this adds is taken
+/// away again, with the zero point; floats are decoded. All are exact.
 SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words, Value zero) const {
   ImplicitLocOpBuilder &b = c.b;
   double bias = double(this->bias()) + (zero ? 0 : offset);
@@ -188,7 +188,7 @@ SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words,
     Value index = shift ? Value(b.create<arith::ShRUIOp>(words, integers(c, shift))) : words;
     return c.machine.lookUp(b, table, index);
   };
-  // [subtract] Without a conversion: most nibbles stay where they are in the word.
+  // [subtract] Without a conversion: most nibbles stay where they are in the word. What is taken away is the same for all k of a block.
   auto subtract = [&](int64_t shift) -> Value {
     bool low = shift < 20; // the mantissa has room for four bits there
     Value word = low ? words : Value(b.create<arith::ShRUIOp>(words, integers(c, 12)));
@@ -197,7 +197,9 @@ SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words,
     Value nibble = b.create<arith::AndIOp>(word, integers(c, int64_t(15) << shift));
     Value bits = b.create<arith::OrIOp>(
         nibble, b.create<arith::BitcastOp>(words.getType(), reals(c, large)));
-    return b.create<arith::SubFOp>(asReals(c, bits), reals(c, large + bias));
+    Value added = reals(c, large + bias);
+    return b.create<arith::SubFOp>(asReals(c, bits),
+                                   zero ? Value(b.create<arith::AddFOp>(added, zero)) : added);
   };
   // [decode] Floats of 4 bits.
   auto decode = [&](int64_t shift) -> Value {
@@ -211,10 +213,12 @@ SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words,
   Type real = VectorType::get({c.machine.lanes()}, b.getF32Type());
   for (int64_t i = 0; i < 8; ++i) {
     int64_t shift = nibbleShift(i);
-    Value value = c.machine.looksUp(real) ? lookUp(shift)
-                  : isFloat(element)      ? decode(shift)
-                                          : subtract(shift);
+    if (!c.machine.looksUp(real) && !isFloat(element)) {
+      result.push_back(subtract(shift));
+      continue;
+    }
     // [zero point] A vector of them, the same for all k of the block.
+    Value value = c.machine.looksUp(real) ? lookUp(shift) : decode(shift);
     result.push_back(zero ? Value(b.create<arith::SubFOp>(value, zero)) : value);
   }
   return result;
