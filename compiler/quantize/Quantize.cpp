@@ -333,8 +333,11 @@ private:
   static double bytesLess(const IntegerLayer &layer, const LayerChoice &choice) {
     auto weight = cast<SymTensorType>(layer.weight.getResult().getType());
     double elements = elementsOf(layer);
-    if (choice.form == LayerChoice::Blocks) // scale and zero point of a block are packed as f32
-      return elements * (sizeof(float) - kBlockBits / 8.0 - 2.0 * sizeof(float) / kWeightBlock);
+    if (choice.form == LayerChoice::Blocks) {
+      double bits =
+          kBlockBits + double(kScaleBits + kBlockBits) / kWeightBlock; // scale, zero point
+      return elements * (sizeof(float) - bits / 8);
+    }
     return bytesLess(elements, double(weight.getDim(layer.column).asConstant().value_or(0)));
   }
 

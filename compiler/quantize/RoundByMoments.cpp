@@ -36,10 +36,10 @@ public:
         columns(std::min(kColumns, size_t(grid.columns) - first)),
         errors(size_t(grid.channels), Lanes{}) {}
 
-  void round(BlockWeight &into) {
+  void round(ScaleType scales, BlockWeight &into) {
     for (size_t block = 0; block < size_t(grid.blocks()); ++block) {
       gather(block * kBlock);
-      TriedBlock best = bestOf(block * kBlock);
+      TriedBlock best = bestOf(block * kBlock, scales);
       std::copy(best.errors.begin(), best.errors.end(), errors.begin() + long(block * kBlock));
       store(block, best, into);
     }
@@ -96,7 +96,7 @@ private:
   }
 
   /// Of each column the range with the least error.
-  TriedBlock bestOf(size_t begin) const {
+  TriedBlock bestOf(size_t begin, ScaleType scales) const {
     Lanes least{}, most{};
     for (size_t i = 0; i < kBlock; ++i)
       for (size_t n = 0; n < columns; ++n) {
@@ -108,7 +108,7 @@ private:
     best.error.fill(INFINITY);
     for (float reach : kBlockReaches) {
       for (size_t n = 0; n < columns; ++n) {
-        auto [scale, zero] = blockScale(reach * least[n], reach * most[n]);
+        auto [scale, zero] = blockScale(reach * least[n], reach * most[n], scales);
         tried.scales[n] = scale;
         tried.zeros[n] = float(zero);
       }
@@ -179,8 +179,9 @@ BlockWeight roundByMoments(const WeightGrid &grid, llvm::ArrayRef<float> weight,
                            llvm::ArrayRef<float> factors, const MomentFactor &moments,
                            const Workers &workers) {
   BlockWeight rounded = emptyBlocks(grid);
+  ScaleType scales = scaleTypeOf(grid, weight, factors);
   workers(tilesOf(grid),
-          [&](size_t tile) { Tile(grid, weight, factors, moments, tile).round(rounded); });
+          [&](size_t tile) { Tile(grid, weight, factors, moments, tile).round(scales, rounded); });
   return rounded;
 }
 

@@ -2,6 +2,7 @@
 
 #include "passes/quant/BlockWeight.h"
 #include "dialects/weft/ops/Rounding.h"
+#include "dialects/weft/types/FloatFormat.h"
 #include <array>
 #include <cmath>
 #include <limits>
@@ -13,6 +14,8 @@ namespace {
 
 constexpr float kLargest = (1 << kBlockBits) - 1;
 constexpr float kLeastScale = std::numeric_limits<float>::min();
+constexpr int kHalfMantissa = 10, kLeastHalfExponent = -24; ///< of f16
+constexpr float kLeastNormalHalf = 0x1p-14f, kLargestHalf = 65504;
 constexpr int64_t kSampledColumns = 64; ///< for an estimate
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
@@ -26,9 +29,18 @@ struct Block {
 
 using Elements = std::array<float, kWeightBlock>;
 
+/// The nearest f16 above 0, at most the largest. Below the normal ones they are as far apart as the least.
+float nearestHalf(float scale) {
+  int exponent = 0;
+  std::frexp(scale, &exponent); // 0.5 to 1
+  float last = std::ldexp(1.0f, std::max(exponent - 1 - kHalfMantissa, kLeastHalfExponent));
+  return std::clamp(std::nearbyint(scale / last) * last, std::ldexp(1.0f, kLeastHalfExponent),
+                    kLargestHalf);
+}
+
 /// By a range that holds 0; gives the squared error.
-double roundTo(const Elements &elements, float least, float most, Block &block) {
-  BlockScale found = blockScale(least, most);
+double roundTo(const Elements &elements, float least, float most, ScaleType type, Block &block) {
+  BlockScale found = blockScale(least, most, type);
   block.scale = found.scale;
   block.zero = found.zero;
   double error = 0;
@@ -40,13 +52,22 @@ double roundTo(const Elements &elements, float least, float most, Block &block) 
   return error;
 }
 
-Block roundBlock(const Elements &elements) {
-  float least = std::min(0.0f, *std::min_element(elements.begin(), elements.end()));
-  float most = std::max(0.0f, *std::max_element(elements.begin(), elements.end()));
+struct Range {
+  float least, most;
+};
+/// One that holds 0.
+Range rangeOf(const Elements &elements) {
+  return {std::min(0.0f, *std::min_element(elements.begin(), elements.end())),
+          std::max(0.0f, *std::max_element(elements.begin(), elements.end()))};
+}
+
+Block roundBlock(const Elements &elements, ScaleType type) {
+  auto [least, most] = rangeOf(elements);
   Block best, tried;
   double leastError = INFINITY;
   for (float reach : kBlockReaches)
-    if (double error = roundTo(elements, reach * least, reach * most, tried); error < leastError) {
+    if (double error = roundTo(elements, reach * least, reach * most, type, tried);
+        error < leastError) {
       leastError = error;
       best = tried;
     }
@@ -84,17 +105,53 @@ Attribute numbersOf(SymTensorType type, const std::vector<int8_t> &bytes,
   return DenseElementsAttr::get(RankedTensorType::get(dims, type.getElementType()), integers);
 }
 
-/// Of the numbers of blocks, which are f32.
-SymTensorType typeOfBlocks(const IntegerLayer &layer) {
+/// With one element for each block.
+SymTensorType typeOfBlocks(const IntegerLayer &layer, Type element) {
   SymTensorType weight = typeOf(layer.weight.getResult());
   MLIRContext *context = weight.getContext();
   SmallVector<SymExpr> dims(weight.getDims());
   dims[*layer.weightChannel] = SymExpr::constant(context, gridOf(layer).blocks());
-  return SymTensorType::get(dims, Float32Type::get(context));
+  return SymTensorType::get(dims, element);
 }
 
 Type numberType(MLIRContext *context) {
   return IntegerType::get(context, kBlockBits, IntegerType::Unsigned);
+}
+
+bool areHalf(ArrayRef<float> scales) {
+  return llvm::all_of(scales, [](float scale) { return scale == nearestHalf(scale); });
+}
+
+/// As narrow as they are, which a strategy of an older Weft may not have.
+Attribute scalesOf(const IntegerLayer &layer, ArrayRef<float> scales, const WeightFiles &files) {
+  MLIRContext *context = layer.weight.getContext();
+  Type half = Float16Type::get(context), element = Float32Type::get(context);
+  std::vector<int8_t> bytes(scales.size() * sizeof(float));
+  if (areHalf(scales)) {
+    element = half;
+    bytes.resize(scales.size() * sizeof(uint16_t));
+    for (auto [i, scale] : llvm::enumerate(scales)) {
+      auto bits = uint16_t(floatFormatOf(half)->encode(scale));
+      memcpy(&bytes[i * sizeof bits], &bits, sizeof bits);
+    }
+  } else if (!bytes.empty())
+    memcpy(bytes.data(), scales.data(), bytes.size());
+  SymTensorType type = typeOfBlocks(layer, element);
+  if (files.add)
+    return files.add(type, std::move(bytes));
+  return DenseElementsAttr::getFromRawBuffer(
+      RankedTensorType::get(*type.getConstantDims(), element),
+      ArrayRef(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
+}
+
+/// What a constant of such scales has, written down or by name.
+Type elementOfScales(const IntegerLayer &layer, Attribute scales) {
+  if (auto written = dyn_cast<DenseElementsAttr>(scales))
+    return written.getElementType();
+  auto weight =
+      SymbolTable::lookupNearestSymbolFrom<WeightOp>(layer.op, cast<FlatSymbolRefAttr>(scales));
+  return weight ? weight.getType().getElementType()
+                : Type(Float32Type::get(layer.op->getContext()));
 }
 
 } // namespace
@@ -110,8 +167,22 @@ BlockWeight emptyBlocks(const WeightGrid &grid) {
           std::vector<uint8_t>(blocks)};
 }
 
-BlockScale blockScale(float least, float most) {
+ScaleType scaleTypeOf(const WeightGrid &grid, ArrayRef<float> weight, ArrayRef<float> factors,
+                      int64_t step) {
+  float largest = 0;
+  for (int64_t column = 0; column < grid.columns; column += step)
+    for (int64_t block = 0; block < grid.blocks(); ++block) {
+      auto [least, most] = rangeOf(elementsOf(grid, weight, factors, block, column));
+      largest = std::max(largest, (most - least) / kLargest);
+    }
+  bool isNormal = largest >= kLeastNormalHalf && largest <= kLargestHalf;
+  return isNormal || largest == 0 ? ScaleType::Half : ScaleType::Single;
+}
+
+BlockScale blockScale(float least, float most, ScaleType type) {
   float scale = std::max((most - least) / kLargest, kLeastScale);
+  if (type == ScaleType::Half)
+    scale = nearestHalf(scale);
   return {scale, uint8_t(blockNumber(-least, scale, 0))};
 }
 
@@ -121,9 +192,10 @@ float blockNumber(float element, float scale, float zero) { // nan is 0
 
 BlockWeight roundBlocks(const WeightGrid &grid, ArrayRef<float> weight, ArrayRef<float> factors) {
   BlockWeight rounded = emptyBlocks(grid);
+  ScaleType type = scaleTypeOf(grid, weight, factors);
   for (int64_t column = 0; column < grid.columns; ++column)
     for (int64_t block = 0; block < grid.blocks(); ++block) {
-      Block found = roundBlock(elementsOf(grid, weight, factors, block, column));
+      Block found = roundBlock(elementsOf(grid, weight, factors, block, column), type);
       for (int64_t i = 0; i < kWeightBlock; ++i)
         rounded.numbers[size_t(grid.element(block * kWeightBlock + i, column))] =
             found.numbers[size_t(i)];
@@ -139,27 +211,20 @@ PackedBlocks packed(const BlockWeight &rounded) {
 
 RoundedConstants constantsOf(const IntegerLayer &layer, const PackedBlocks &rounded,
                              const WeightFiles &files) {
-  SymTensorType weight = typeOf(layer.weight.getResult()), blocks = typeOfBlocks(layer);
-  Type element = numberType(weight.getContext());
-  Attribute scales;
-  if (files.add) {
-    auto *bytes = reinterpret_cast<const int8_t *>(rounded.scales.data());
-    scales = files.add(blocks, {bytes, bytes + rounded.scales.size() * sizeof(float)});
-  } else
-    scales = DenseElementsAttr::get(
-        RankedTensorType::get(*blocks.getConstantDims(), blocks.getElementType()),
-        ArrayRef<float>(rounded.scales));
+  Type element = numberType(layer.weight.getContext());
+  SymTensorType weight = typeOf(layer.weight.getResult());
+  Attribute scales = scalesOf(layer, rounded.scales, files);
   return {numbersOf(weight.withElement(element), rounded.numbers, files), scales,
-          numbersOf(blocks.withElement(element), rounded.zeros, files)};
+          numbersOf(typeOfBlocks(layer, element), rounded.zeros, files)};
 }
 
 Value restoredBlocks(ImplicitLocOpBuilder &b, const IntegerLayer &layer,
                      const RoundedConstants &rounded) {
-  SymTensorType weight = typeOf(layer.weight.getResult()), blocks = typeOfBlocks(layer);
-  Type element = numberType(b.getContext());
+  SymTensorType weight = typeOf(layer.weight.getResult());
+  Type element = numberType(b.getContext()), scale = elementOfScales(layer, rounded.scales);
   Value numbers = b.create<ConstantOp>(weight.withElement(element), rounded.numbers);
-  Value scales = b.create<ConstantOp>(blocks, rounded.scales);
-  Value zeros = b.create<ConstantOp>(blocks.withElement(element), rounded.zeros);
+  Value scales = b.create<ConstantOp>(typeOfBlocks(layer, scale), rounded.scales);
+  Value zeros = b.create<ConstantOp>(typeOfBlocks(layer, element), rounded.zeros);
   return b.create<DequantizeBlocksOp>(weight, numbers, scales, zeros, int64_t(*layer.weightChannel),
                                       kWeightBlock);
 }
@@ -168,11 +233,12 @@ double errorOfBlocks(const IntegerLayer &layer, ArrayRef<float> weight, ArrayRef
                      ArrayRef<double> power) {
   WeightGrid grid = gridOf(layer);
   int64_t step = std::max<int64_t>(1, grid.columns / kSampledColumns), columns = 0;
+  ScaleType type = scaleTypeOf(grid, weight, factors, step);
   double error = 0;
   for (int64_t column = 0; column < grid.columns; column += step, ++columns)
     for (int64_t block = 0; block < grid.blocks(); ++block) {
       Elements elements = elementsOf(grid, weight, factors, block, column);
-      Block found = roundBlock(elements);
+      Block found = roundBlock(elements, type);
       for (int64_t i = 0; i < kWeightBlock; ++i) {
         size_t channel = size_t(block * kWeightBlock + i);
         double factor = factors.empty() ? 1 : factors[channel];

@@ -6,6 +6,9 @@
 //
 // Blocks lie along what is summed. Ranges of blocks are those that leave the least squared error, so the same weight and factors give the same
 // bytes, with calls or without.
+//
+// Scales are numbers of f16, which is what numbers are rounded by, so nothing is lost when two bytes store them. A weight that f16 could not
+// scale, as its largest scale is outside f16's normal numbers, has scales of f32.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_PASSES_QUANT_BLOCKWEIGHT_H
 #define WEFT_PASSES_QUANT_BLOCKWEIGHT_H
@@ -35,6 +38,10 @@ struct BlockWeight {
   std::vector<float> scales;    ///< by block, in the weight's order with blocks instead of channels
   std::vector<uint8_t> zeros;   ///< as scales
 };
+enum class ScaleType { Half, Single };
+/// Of the scales of a weight, channels multiplied by the factors; by every `step`-th column.
+ScaleType scaleTypeOf(const WeightGrid &grid, llvm::ArrayRef<float> weight,
+                      llvm::ArrayRef<float> factors, int64_t step = 1);
 /// Of the sizes that a weight needs.
 BlockWeight emptyBlocks(const WeightGrid &grid);
 
@@ -45,7 +52,7 @@ struct BlockScale {
   float scale;
   uint8_t zero;
 };
-BlockScale blockScale(float least, float most);
+BlockScale blockScale(float least, float most, ScaleType type);
 /// What an element is rounded to.
 float blockNumber(float element, float scale, float zero);
 

@@ -7,8 +7,8 @@
 
 namespace weft {
 
-/// Elements of a block of a weight, and bits of each.
-constexpr int64_t kWeightBlock = 32, kBlockBits = 4;
+/// Elements of a block of a weight, bits of each and of the block's zero point, and those of its scale.
+constexpr int64_t kWeightBlock = 32, kBlockBits = 4, kScaleBits = 16;
 
 /// Numbers of 4 bits are two in a byte, the first in the lower half.
 struct PackedBlocks {

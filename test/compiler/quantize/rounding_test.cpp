@@ -193,6 +193,40 @@ TEST_CASE("weights that are no numbers, or all 0, are rounded to numbers of 4 bi
     CHECK(number < 16);
 }
 
+/// Whether f16 has all of these: ten bits of mantissa, or multiples of the least number.
+static bool areHalf(const std::vector<float> &scales) {
+  return std::all_of(scales.begin(), scales.end(), [](float scale) {
+    float steps = scale * 0x1p24f, last = std::exp2(std::floor(std::log2(scale)) - 10);
+    bool isMultiple = scale / last == std::floor(scale / last) && steps == std::floor(steps);
+    return isMultiple && steps >= 1 && scale <= 65504;
+  });
+}
+
+TEST_CASE("scales are numbers of f16, also beside a block that has nearly nothing") {
+  Problem problem(96, 5, 0.5);
+  MomentFactor factor(problem.moments(), 96);
+  for (int64_t k = 32; k < 64; ++k) {
+    problem.weight[size_t(problem.grid.element(k, 1))] = 0;
+    problem.weight[size_t(problem.grid.element(k, 2))] *= 1e-9f;
+    problem.weight[size_t(problem.grid.element(k, 3))] *= 1e-5f;
+  }
+  for (const BlockWeight &rounded :
+       {problem.round(factor), roundBlocks(problem.grid, problem.weight, {})})
+    CHECK(areHalf(rounded.scales));
+}
+
+TEST_CASE("a weight that f16 cannot scale has scales of f32, and loses no more by that") {
+  Problem problem(64, 6, 0.5), other = problem;
+  double error = problem.errorOf(roundBlocks(problem.grid, problem.weight, {}));
+  for (float by : {0x1p-30f, 0x1p20f}) {
+    for (size_t i = 0; i < problem.weight.size(); ++i)
+      other.weight[i] = by * problem.weight[i];
+    BlockWeight rounded = roundBlocks(other.grid, other.weight, {});
+    CHECK(!areHalf(rounded.scales));
+    CHECK(other.errorOf(rounded) / double(by) / double(by) == Approx(error).epsilon(0.01));
+  }
+}
+
 TEST_CASE("moments that are no numbers are of no use") {
   std::vector<double> moments = identity(32);
   moments[5] = INFINITY;

@@ -46,10 +46,10 @@ func.func @plain(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 3], f32> att
   return %y : !weft.tensor<[m, 3], f32>
 }
 
-// A weight in blocks of 4 bits has a scale and a zero point for each block along what is summed; what is read stays as it is, but for its factors.
+// A weight in blocks of 4 bits has a scale of f16 and a zero point for each block along what is summed; what is read stays as it is, but for its factors.
 // CHECK-LABEL: func @blocks
 // CHECK-DAG: %[[Q:.*]] = weft.constant dense<15> : tensor<2x64xui4>
-// CHECK-DAG: %[[S:.*]] = weft.constant dense<1.000000e-01> : tensor<2x2xf32>
+// CHECK-DAG: %[[S:.*]] = weft.constant dense<9.997550e-02> : tensor<2x2xf16>
 // CHECK-DAG: %[[Z:.*]] = weft.constant dense<0> : tensor<2x2xui4>
 // CHECK: %[[W:.*]] = weft.dequantize_blocks %[[Q]], %[[S]], %[[Z]] axis 1 block 32
 // CHECK: weft.contract "m k, n k -> m n" %arg0, %[[W]] accumulate f32
@@ -70,6 +70,22 @@ func.func @rounded(%x: !weft.tensor<[m, 64], f32>) -> !weft.tensor<[m, 2], f32> 
   %w = weft.constant dense<1.5> : tensor<2x64xf32> -> <[2, 64], f32>
   %y = weft.contract "m k, n k -> m n" %x, %w accumulate f32 {weft.choices = [{blocks, numbers = dense<7> : tensor<2x64xui4>, scales = dense<0.5> : tensor<2x2xf32>, zeros = @zeros}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 64], f32>, !weft.tensor<[2, 64], f32>) -> !weft.tensor<[m, 2], f32>
   return %y : !weft.tensor<[m, 2], f32>
+}
+
+// Scales of a name are of its type, and those that f16 cannot say stay f32.
+// CHECK-LABEL: func @scales
+// CHECK-DAG: %[[HALVES:.*]] = weft.constant @halves -> <[2, 2], f16>
+// CHECK-DAG: weft.dequantize_blocks %{{.*}}, %[[HALVES]], %{{.*}} axis 1 block 32
+// CHECK-DAG: %[[SMALL:.*]] = weft.constant dense<1.000000e-07> : tensor<2x2xf32>
+// CHECK-DAG: weft.dequantize_blocks %{{.*}}, %[[SMALL]], %{{.*}} axis 1 block 32
+weft.weight @halves from "w.bin" at 0 bytes 8 : !weft.tensor<[2, 2], f16>
+func.func @scales(%x: !weft.tensor<[m, 64], f32>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.5> : tensor<2x64xf32> -> <[2, 64], f32>
+  %y = weft.contract "m k, n k -> m n" %x, %w accumulate f32 {weft.choices = [{blocks, numbers = dense<7> : tensor<2x64xui4>, scales = @halves, zeros = @zeros}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 64], f32>, !weft.tensor<[2, 64], f32>) -> !weft.tensor<[m, 2], f32>
+  %v = weft.constant dense<1.5e-6> : tensor<2x64xf32> -> <[2, 64], f32>
+  %z = weft.contract "m k, n k -> m n" %x, %v accumulate f32 {weft.choices = [{blocks}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 64], f32>, !weft.tensor<[2, 64], f32>) -> !weft.tensor<[m, 2], f32>
+  %s = weft.add %y, %z : (!weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %s : !weft.tensor<[m, 2], f32>
 }
 
 // A table of bytes has a scale for each row, and what is read of it is restored; small tables are none, nor those that something else reads.
