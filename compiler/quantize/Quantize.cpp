@@ -436,6 +436,7 @@ private:
     if (!sum)
       return sum.diagnostics();
     Quantization found{(*tried)->program};
+    found.search = options.search;
     found.layers = describe(search);
     found.simulated = search.simulated();
     found.measured = sum->worst();

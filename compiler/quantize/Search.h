@@ -12,7 +12,11 @@
 #include "compiler/quantize/DeclaredPrices.h"
 #include "compiler/quantize/Measure.h"
 #include "compiler/quantize/PriceBook.h"
+#include "compiler/quantize/propose/Proposer.h"
 #include <map>
+
+// Losses are measured in SearchLosses.cpp, prices in SearchPrices.cpp; who proposes strategies is
+// in propose/.
 
 namespace weft {
 
@@ -111,7 +115,11 @@ private:
   Result<AccuracySum> simulate(const Strategy &tried);
   Result<bool> keeps(const Strategy &tried);
   Result<void> choose();
-  Result<void> chooseByAccuracy();
+  /// `latency` is the budget on it, or null.
+  ChoiceTable tableOf(const QuantizeBudget *latency) const;
+  /// Than what is the best so far.
+  bool isFaster(const Strategy &tried) const;
+  bool isMoreAccurate(const Strategy &tried, const ChoiceTable &table) const;
   double latencyOf(const Strategy &tried) const;
   /// How many bytes less than in f32 budgets ask for.
   double wantedBytes() const;

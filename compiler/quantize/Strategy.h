@@ -8,7 +8,7 @@
 #define WEFT_COMPILER_QUANTIZE_STRATEGY_H
 
 #include "compiler/quantize/Equalise.h"
-#include "compiler/quantize/Solve.h"
+#include "compiler/quantize/propose/Solve.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace weft {

@@ -68,6 +68,18 @@ struct QuantizeBudget {
   double bytesOf(double plainBytes) const { return bound > 1 ? bound : bound * plainBytes; }
 };
 
+/// How whole strategies are found, which are then measured. All but the first are for comparison.
+struct QuantizeSearch {
+  /// Where it looks for them.
+  enum Kind {
+    Exact,  ///< the fastest within a sum of losses, which is halved until the budgets are just kept
+    All,    ///< every layer in its narrowest choice
+    Random, ///< mixes of choices by chance
+    Greedy, ///< from the fastest on, one layer after the other that loses most for what it saves
+  } kind = Exact;
+  uint64_t seed = 1; ///< of Random
+};
+
 /// A quantised file of somebody else's, as a point in the report.
 struct QuantizedPeer {
   std::string name; ///< for the report: the path of a file
@@ -93,6 +105,7 @@ struct QuantizeOptions {
   std::vector<QuantizedPeer> peers; ///< compiled and measured as what was found is
   /// All hold together; of what holds them the fastest is taken, or, where only Latency is bounded, the most accurate. Empty: a cosine of 0.995.
   std::vector<QuantizeBudget> budgets;
+  QuantizeSearch search; ///< among strategies
   /// Products and convolutions of nodes whose name is such a pattern stay as they are: `*` is any text, `?` any character.
   std::vector<std::string> keepF32;
   /// The ONNX file that the module was imported from, when writeOnnx is to edit it: what such a file cannot say is not looked for, which are
@@ -152,7 +165,8 @@ struct QuantizedLayer {
 
 /// What was found.
 struct Quantization {
-  Module module; ///< the program, with quantize and dequantize where integers stand
+  Module module;         ///< the program, with quantize and dequantize where integers stand
+  QuantizeSearch search; ///< that found it
   std::vector<QuantizedLayer> layers; ///< in program order
   Accuracy simulated, measured;       ///< what the search promised; of the compiled program
   std::vector<std::pair<std::string, Accuracy>> outputs; ///< measured, by output

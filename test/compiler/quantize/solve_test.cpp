@@ -1,5 +1,5 @@
 // The solver against all strategies of small tables, and what it does at their ends.
-#include "compiler/quantize/Solve.h"
+#include "compiler/quantize/propose/Solve.h"
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>

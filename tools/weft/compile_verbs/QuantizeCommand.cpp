@@ -16,6 +16,7 @@
 #include "tools/weft/quantize/PriceFile.h"
 #include "tools/weft/quantize/Report.h"
 #include "tools/weft/quantize/ScoreCommand.h"
+#include "tools/weft/quantize/SearchName.h"
 
 #include <chrono>
 #include <cmath>
@@ -158,6 +159,12 @@ private:
         return failureOf(hardware.diagnostics());
       request.hardware = *hardware;
     }
+    if (options.has("search")) {
+      Result<QuantizeSearch> search = parseSearch(options.value("search"));
+      if (!search)
+        return search.failure();
+      request.search = *search;
+    }
     request.mask = options.value("mask");
     facts = options.values("assume");
     request.cancelled = interrupted;
@@ -175,7 +182,7 @@ private:
   Result<Done> readApply() {
     if (options.has("apply"))
       for (const char *name : {"calibration", "evaluate", "budget", "keep-f32", "mask", "prices",
-                               "time", "at", "score", "report", "compare", "hardware"})
+                               "time", "at", "score", "report", "compare", "hardware", "search"})
         if (options.has(name))
           return Failure{ExitWrongUsage,
                          "'--apply' and '--" + std::string(name) + "' exclude each other",
@@ -338,6 +345,8 @@ private:
     console.say("  " + std::to_string(integers) + " of " + std::to_string(found.layers.size()) +
                 " layers in integers; " + std::to_string(found.calibrated) + " calls calibrated, " +
                 std::to_string(found.evaluated) + " measured");
+    if (found.search.kind != QuantizeSearch::Exact)
+      console.say("  strategies by '--search " + printSearch(found.search) + "'");
     if (found.isTimeOver)
       console.say("  the time was over before all was measured: this is the best so far");
     if (request.withoutRanges)
@@ -398,7 +407,8 @@ private:
 
   void reportJson(const Quantization &found) {
     JsonWriter json("weft.quantize/1");
-    json.list("paths", outputs).field("latency", found.latency);
+    json.list("paths", outputs).field("search", printSearch(found.search));
+    json.field("latency", found.latency);
     json.field("predicted_latency", found.predictedLatency).field("bytes", found.bytes);
     json.field("f32_bytes", found.plainBytes).field("calibrated", uint64_t(found.calibrated));
     json.field("evaluated", uint64_t(found.evaluated)).field("time_over", found.isTimeOver);

@@ -2,6 +2,7 @@
 
 #include "tools/weft/quantize/Report.h"
 #include "tools/weft/cli/Values.h"
+#include "tools/weft/quantize/SearchName.h"
 
 #include <algorithm>
 #include <cmath>
@@ -148,7 +149,7 @@ std::string htmlReport(const std::string &model, const Quantization &found) {
                         : printed("%.2f", found.predictedLatency) + " by prices), ") +
       printBytes(double(found.bytes)) + " of " + printBytes(double(found.plainBytes)) + "; " +
       std::to_string(found.calibrated) + " calls calibrated, " + std::to_string(found.evaluated) +
-      " measured.</p>\n<ul>";
+      " measured; the search was " + printSearch(found.search) + ".</p>\n<ul>";
   for (const auto &[name, accuracy] : found.outputs)
     page += "<li>" + escaped(name) + ": " + escaped(accuracyLine(accuracy)) + "</li>\n";
   page +=

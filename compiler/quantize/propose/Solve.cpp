@@ -1,6 +1,6 @@
 //===- Solve.cpp ------------------------------------------------------------------------------===//
 
-#include "compiler/quantize/Solve.h"
+#include "compiler/quantize/propose/Solve.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -6,8 +6,8 @@
 // Losses of decisions add up, and so do savings: a knapsack with one choice for each decision,
 // solved exactly for losses in whole parts of the bound.
 //===------------------------------------------------------------------------------------------===//
-#ifndef WEFT_COMPILER_QUANTIZE_SOLVE_H
-#define WEFT_COMPILER_QUANTIZE_SOLVE_H
+#ifndef WEFT_COMPILER_QUANTIZE_PROPOSE_SOLVE_H
+#define WEFT_COMPILER_QUANTIZE_PROPOSE_SOLVE_H
 
 #include <cstddef>
 #include <limits>
@@ -53,4 +53,4 @@ double bytesOf(const PricedDecisions &decisions, const Strategy &strategy);
 
 } // namespace weft
 
-#endif // WEFT_COMPILER_QUANTIZE_SOLVE_H
+#endif // WEFT_COMPILER_QUANTIZE_PROPOSE_SOLVE_H

@@ -1,0 +1,259 @@
+//===- SearchPrices.cpp - What each choice of each layer takes and saves ----------------------===//
+//
+//   around = all first choices;  for each kind of layer and each choice:
+//   price = time(around with that choice) - time(around), in turns
+//===------------------------------------------------------------------------------------------===//
+
+#include "compiler/quantize/Search.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+namespace weft {
+namespace {
+
+constexpr size_t kPriceRounds = 2;
+constexpr double kLeastGain = 0.005; ///< of the time: what saves less saves nothing
+constexpr double kMostApart = 0.1;   ///< sum of prices and the whole, as parts of the time
+
+/// In texts of what is timed.
+char letterOf(const LayerChoice &choice) {
+  return choice.form == LayerChoice::Rows     ? 'r'
+         : choice.form == LayerChoice::Blocks ? 'b'
+         : choice.everywhere                  ? 'e'
+                                              : 's';
+}
+
+} // namespace
+
+/// Decisions over equal layers, which have one price; those with the most weights first.
+std::vector<std::vector<size_t>> Search::groups() const {
+  std::map<std::string, size_t> known;
+  std::vector<std::vector<size_t>> list;
+  for (size_t i = 0; i < decisions.size(); ++i) {
+    auto [at, isNew] = known.emplace(kinds[i].text, list.size());
+    if (isNew)
+      list.emplace_back();
+    list[at->second].push_back(i);
+  }
+  llvm::stable_sort(list,
+                    [&](const auto &a, const auto &b) { return weightsOf(a) > weightsOf(b); });
+  return list;
+}
+
+double Search::weightsOf(const std::vector<size_t> &group) const {
+  double sum = 0;
+  for (size_t decision : group)
+    sum += kinds[decision].weights;
+  return sum;
+}
+
+bool Search::isLate(double share) {
+  bool isOver = deadline.isOver(share);
+  timeOver |= isOver;
+  return isOver;
+}
+
+/// There was no time for these groups: what the measured ones do not explain of what integers save
+/// is theirs, by the sizes of their weights.
+void Search::estimatePrices(llvm::ArrayRef<std::vector<size_t>> rest) {
+  double saved = plainSeconds - aroundSeconds, weights = 0;
+  for (const std::vector<double> &choices : costs)
+    if (!choices.empty())
+      saved -= choices[0];
+  for (const std::vector<size_t> &group : rest)
+    weights += weightsOf(group);
+  for (const std::vector<size_t> &group : rest)
+    for (size_t decision : group) {
+      costs[decision].assign(decisions[decision].choices.size() + 1, 0);
+      costs[decision][0] = std::max(0.0, saved) * kinds[decision].weights / std::max(weights, 1.0);
+    }
+}
+
+/// Prices are taken around a strategy, as what a layer saves depends on what stands beside it:
+/// first around that of all first choices. Where integers then turn out not to be worth it
+/// somewhere, once more around what is left.
+Result<void> Search::measurePrices() {
+  if (declared)
+    return takeDeclaredPrices();
+  for (const Decision &decision : decisions)
+    around.push_back(decision.choices.empty() ? 0 : 1);
+  for (size_t round = 0; round < kPriceRounds; ++round) {
+    if (Result<void> done = measurePricesAround(); !done)
+      return done;
+    Strategy fastest = fastestOf(priced);
+    bool isLeft = true;
+    for (size_t i = 0; i < decisions.size(); ++i)
+      isLeft &= (fastest[i] > 0) == (around[i] > 0);
+    if (isLeft || round + 1 == kPriceRounds || isLate(Deadline::kPrices))
+      break;
+    around = fastest;
+  }
+  return {};
+}
+
+/// Decisions over equal layers change together: then what one costs is a part of something that is
+/// long enough to be timed, with conversions at its borders and all that kernels take in there.
+/// Where the sum is far from the whole, something disturbed a measurement: what was timed only
+/// once, now or when the prices were kept, is timed once more, and the least disturbed one counts.
+Result<void> Search::measurePricesAround() {
+  for (bool isLast = false;; isLast = again = true) {
+    Result<bool> all = measureGroups();
+    if (!all)
+      return all.diagnostics();
+    if (isLast || !*all || disagreement() <= kMostApart || isLate(Deadline::kPrices))
+      break;
+  }
+  again = false;
+  setPriced();
+  return {};
+}
+
+void Search::setPriced() {
+  priced.assign(decisions.size(), {});
+  for (size_t i = 0; i < decisions.size(); ++i)
+    for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice)
+      priced[i].push_back(
+          {losses[i][choice - 1].budget, savingOfChoice(i, choice), kinds[i].bytes[choice - 1]});
+}
+
+Result<void> Search::takeDeclaredPrices() {
+  Result<DeclaredPrices> prices = declared(timed);
+  if (!prices)
+    return prices.diagnostics();
+  around.assign(decisions.size(), 0);
+  plainSeconds = aroundSeconds = prices->plainSeconds;
+  costs.clear();
+  for (const std::vector<double> &savings : prices->savings) {
+    costs.push_back({0});
+    for (double saving : savings)
+      costs.back().push_back(-saving);
+  }
+  setPriced();
+  return {};
+}
+
+/// How far what prices say of the model in f32 is from what it takes.
+double Search::disagreement() const {
+  double sum = aroundSeconds;
+  for (const std::vector<double> &choices : costs)
+    sum += choices[0];
+  return std::fabs(sum - plainSeconds) / plainSeconds;
+}
+
+/// Gives whether all were measured.
+Result<bool> Search::measureGroups() {
+  Result<Timed> whole = timeOf(Strategy(decisions.size(), 0), around);
+  if (!whole)
+    return whole.diagnostics();
+  plainSeconds = whole->base;
+  aroundSeconds = whole->other;
+  costs.assign(decisions.size(), {});
+  std::vector<std::vector<size_t>> list = groups();
+  for (size_t i = 0; i < list.size(); ++i) {
+    const std::vector<size_t> &group = list[i];
+    if (isLate(Deadline::kPrices)) {
+      estimatePrices(llvm::ArrayRef(list).drop_front(i));
+      return false;
+    }
+    for (unsigned choice = 0; choice <= decisions[group[0]].choices.size(); ++choice) {
+      Result<double> cost = 0.0;
+      if (choice > 0 && choice != around[group[0]] && !kinds[group[0]].isTimed[choice - 1])
+        cost = costs[group[0]][0] * double(group.size());
+      else if (choice != around[group[0]] && !(cost = costOf(group, choice)))
+        return cost.diagnostics();
+      for (size_t decision : group)
+        costs[decision].push_back(*cost / double(group.size()));
+    }
+    if (options.onProgress)
+      options.onProgress("prices", i + 1, list.size());
+  }
+  return true;
+}
+
+Result<std::unique_ptr<Session>> Search::compile(const Strategy &tried) {
+  Result<Module> program = realised(module, decisions, tried);
+  if (!program)
+    return program.diagnostics();
+  return Session::compile(*program, options, "trial");
+}
+
+/// What programs of equal texts compute is equal, numbers aside.
+std::string Search::textOf(const Strategy &tried) const {
+  std::string text;
+  for (size_t i = 0; i < decisions.size(); ++i) {
+    const EdgeChoice *choice = tried[i] > 0 ? &decisions[i].choices[tried[i] - 1] : nullptr;
+    if (decisions[i].table) {
+      text += (choice ? "t " : "f ") + std::to_string(*decisions[i].table) + ";";
+      continue;
+    }
+    text += choice ? letterOf(choice->choice) : 'f';
+    text += choice && choice->choice.rounding.isSigned ? "-" : "";
+    text += choice && choice->choice.rounding.hasOneScale ? "1" : "";
+    text += choice && !choice->choice.factors.empty() ? "*" : "";
+    for (size_t layer : decisions[i].layers)
+      text += " " + std::to_string(layer);
+    text += ';';
+  }
+  return text;
+}
+
+Result<Session *> Search::baseOf(const Strategy &base) {
+  if (base == Strategy(decisions.size(), 0))
+    return plain.get();
+  if (!lastBase || lastBaseOf != base) {
+    Result<std::unique_ptr<Session>> compiled = compile(base);
+    if (!compiled)
+      return compiled.diagnostics();
+    lastBase = std::move(*compiled);
+    lastBaseOf = base;
+  }
+  return lastBase.get();
+}
+
+Result<Timed> Search::timeOf(const Strategy &base, const Strategy &other, Session *compiled) {
+  std::optional<Timed> known = book.find(textOf(base), textOf(other));
+  if (known && !(again && book.isAlone(textOf(base), textOf(other))))
+    return *known;
+  Result<Session *> first = baseOf(base);
+  if (!first)
+    return first.diagnostics();
+  std::unique_ptr<Session> own;
+  if (!compiled) {
+    Result<std::unique_ptr<Session>> made = compile(other);
+    if (!made)
+      return made.diagnostics();
+    own = std::move(*made);
+  }
+  Result<Timed> taken = timeInTurns(**first, compiled ? *compiled : *own, timed, options);
+  if (!taken)
+    return taken.diagnostics();
+  return book.add(textOf(base), textOf(other), *taken);
+}
+
+/// Once more where it is not what prices say.
+Result<Timed> Search::timeBest(Session &program) {
+  Strategy none(decisions.size(), 0);
+  if (declared)
+    return Timed{plainSeconds, plainSeconds * latencyOf(strategy), 0};
+  Result<Timed> taken = timeOf(none, strategy, &program);
+  if (!taken || std::fabs(taken->other / taken->base - latencyOf(strategy)) <= kMostApart)
+    return taken;
+  again = true;
+  taken = timeOf(none, strategy, &program);
+  again = false;
+  return taken;
+}
+
+/// Seconds more than with the strategy around; nothing where that is noise.
+Result<double> Search::costOf(const std::vector<size_t> &group, unsigned choice) {
+  Strategy tried = around;
+  for (size_t decision : group)
+    tried[decision] = choice;
+  Result<Timed> taken = timeOf(around, tried);
+  if (!taken)
+    return taken.diagnostics();
+  double more = taken->other - taken->base;
+  return std::fabs(more) > std::max(taken->noise, kLeastGain * taken->base) ? more : 0;
+}
+
+} // namespace weft
