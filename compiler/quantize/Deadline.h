@@ -16,7 +16,7 @@ namespace weft {
 class Deadline {
 public:
   /// What may have passed when a phase ends.
-  static constexpr double kObserve = 0.15, kObserveRows = 0.3, kMoments = 0.35, kLosses = 0.5,
+  static constexpr double kObserve = 0.15, kObserveCounts = 0.3, kMoments = 0.35, kLosses = 0.5,
                           kPrices = 0.8, kStrategies = 0.95;
 
   /// From now on; 0: there is any time.

@@ -2,6 +2,7 @@
 
 #include "compiler/quantize/Equalise.h"
 #include "passes/quant/BlockWeight.h"
+#include "passes/quant/Observation.h"
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -33,7 +34,7 @@ WeightExtent::Matrix matrixOf(const IntegerLayer &layer, std::vector<float> elem
 
 /// What is read when channels are divided by factors: least and largest of all, with 0 between
 /// them.
-std::pair<double, double> rangeOf(const EdgeStatistics &seen, ArrayRef<float> factors) {
+Range rangeOf(const EdgeStatistics &seen, ArrayRef<float> factors) {
   double least = 0, most = 0;
   for (size_t k = 0; k < seen.least.size(); ++k) {
     double factor = factors.empty() ? 1 : factors[k];
@@ -43,10 +44,13 @@ std::pair<double, double> rangeOf(const EdgeStatistics &seen, ArrayRef<float> fa
   return {least, most};
 }
 
-double staticStep(const EdgeStatistics &seen, ArrayRef<float> factors) {
-  auto [least, most] = rangeOf(seen, factors);
-  double step = (most - least) / kLevels;
+double stepOf(double width, double levels) {
+  double step = width / levels;
   return step >= kLeastScale && std::isfinite(step) ? step : 1;
+}
+
+double staticStep(const EdgeStatistics &seen, ArrayRef<float> factors) {
+  return stepOf(rangeOf(seen, factors).width(), kLevels);
 }
 
 /// The squared error of all products of an edge, for a mean row: of what is read, whose channels
@@ -77,23 +81,53 @@ double errorOf(const WeightExtent &extent, const EdgeStatistics &seen, ArrayRef<
   return error;
 }
 
-/// By one scale, of what is read when channels are divided by factors.
-LayerChoice wholeOf(const EdgeStatistics &seen, ArrayRef<float> factors,
-                    const InputRounding &rounding) {
-  LayerChoice whole;
-  auto [least, most] = rangeOf(seen, factors);
-  double step = staticStep(seen, factors);
-  if (double magnitude = std::max(-least, most) / kMostByte;
-      rounding.isSymmetric && magnitude >= kLeastScale && std::isfinite(magnitude))
-    step = magnitude;
+/// Whose bytes reach a range.
+StaticRange roundingOf(const NamedRange &named, const InputRounding &rounding) {
+  const Range &range = named.range;
+  double step = stepOf(range.width(), kLevels);
+  if (rounding.isSymmetric)
+    step = stepOf(std::max(-range.low, range.high), kMostByte);
   if (rounding.hasPowersOfTwo)
     step = powerOfTwoFrom(step);
-  whole.scale = float(step);
-  whole.zero = rounding.isSymmetric
-                   ? kMiddle
-                   : int64_t(std::clamp(std::nearbyint(-least / step), 0.0, kLevels));
-  whole.rounding.isSigned = rounding.isSigned;
+  int64_t zero = rounding.isSymmetric
+                     ? kMiddle
+                     : int64_t(std::clamp(std::nearbyint(-range.low / step), 0.0, kLevels));
+  return {float(step), zero, 1, named.by};
+}
+
+/// By one scale, of what is read when channels are divided by factors. Ranges that end at the same
+/// scale and zero point are one.
+EdgeChoice wholeOf(const EdgeStatistics &seen, ArrayRef<float> factors, const Histogram *histogram,
+                   const InputRounding &rounding) {
+  EdgeChoice whole;
+  whole.choice.rounding.isSigned = rounding.isSigned;
+  Range all = rangeOf(seen, factors);
+  std::vector<NamedRange> candidates = rangeCandidates(all, histogram);
+  if (rounding.hasPowersOfTwo) // whatever the others end at, this is another one
+    candidates.push_back({{all.low / 2, all.high / 2}, "50 % of the extremes"});
+  for (const NamedRange &named : candidates) {
+    StaticRange range = roundingOf(named, rounding);
+    bool isKnown = llvm::any_of(whole.ranges, [&](const StaticRange &each) {
+      return each.scale == range.scale && each.zero == range.zero;
+    });
+    if (isKnown)
+      continue;
+    if (!whole.ranges.empty())
+      range.part = double(range.scale) / double(whole.ranges[0].scale);
+    whole.ranges.push_back(std::move(range));
+  }
+  whole.take(whole.ranges[0]);
   return whole;
+}
+
+/// The one of a static choice with the least error.
+size_t staticSetOf(const WeightExtent &extent, const std::vector<std::vector<float>> &sets,
+                   const EdgeStatistics &seen) {
+  return bestSet(std::max<size_t>(sets.size(), 1), [&](size_t set) {
+    ArrayRef<float> factors = set ? ArrayRef(sets[set]) : ArrayRef<float>();
+    double step = staticStep(seen, factors);
+    return errorOf(extent, seen, factors, step * step);
+  });
 }
 
 } // namespace
@@ -153,21 +187,41 @@ std::vector<std::vector<float>> factorSetsOf(const Edge &edge, const WeightExten
   return sets;
 }
 
+EdgeThresholds thresholdsOf(const WeightExtent &extent, const std::vector<std::vector<float>> &sets,
+                            const EdgeStatistics &seen) {
+  EdgeThresholds with;
+  Range range;
+  if (!seen.least.empty()) {
+    with.set = staticSetOf(extent, sets, seen);
+    range = rangeOf(seen, with.set ? ArrayRef(sets[with.set]) : ArrayRef<float>());
+  }
+  with.thresholds = thresholdsOf(range, size_t(kThresholds));
+  return with;
+}
+
 std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
                                   const std::vector<std::vector<float>> &sets,
-                                  const EdgeStatistics &seen, const InputRounding &rounding) {
+                                  const EdgeStatistics &seen, const EdgeThresholds &counted,
+                                  const InputRounding &rounding) {
   if (seen.least.empty()) // no call read anything there
     return {};
   auto factorsOf = [&](size_t set) { return set ? ArrayRef(sets[set]) : ArrayRef<float>(); };
-  size_t best = bestSet(std::max<size_t>(sets.size(), 1), [&](size_t set) {
-    double step = staticStep(seen, factorsOf(set));
-    return errorOf(extent, seen, factorsOf(set), step * step);
-  });
-  std::vector<EdgeChoice> choices{withSet(wholeOf(seen, factorsOf(best), rounding), sets, best)};
+  // Calls that were not looked at before may have read more.
+  Range range = rangeOf(seen, factorsOf(counted.set));
+  Histogram histogram = histogramOf(edge, seen, range, counted);
+  auto wholeWith = [&](size_t set) {
+    return wholeOf(seen, factorsOf(set), set == counted.set ? &histogram : nullptr, rounding);
+  };
+  size_t best = staticSetOf(extent, sets, seen);
+  EdgeChoice whole = wholeWith(best);
+  EdgeChoice equalised = withSet(whole.choice, sets, best);
+  equalised.ranges = whole.ranges;
+  equalised.range = whole.range;
+  std::vector<EdgeChoice> choices{std::move(equalised)};
   if (edge.hasOthers) { // which read no equalised channels
-    LayerChoice all = wholeOf(seen, {}, rounding);
-    all.everywhere = true;
-    choices.push_back({all});
+    EdgeChoice all = wholeWith(0);
+    all.choice.everywhere = true;
+    choices.push_back(std::move(all));
   }
   if (!edge.hasRows)
     return choices;

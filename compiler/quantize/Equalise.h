@@ -12,6 +12,7 @@
 #define WEFT_COMPILER_QUANTIZE_EQUALISE_H
 
 #include "compiler/quantize/Observe.h"
+#include "compiler/quantize/ranges/RangeMethods.h"
 #include "passes/quant/LayerChoice.h"
 #include <map>
 
@@ -45,15 +46,29 @@ struct InputRounding {
   }
 };
 
+/// By what a static choice may round.
+struct StaticRange {
+  float scale;
+  int64_t zero;
+  double part;    ///< of what was seen, that the scale reaches
+  std::string by; ///< the method that chose it (ranges/RangeMethods.h)
+};
+
 /// One way to round an edge, for all layers that read it.
 struct EdgeChoice {
   LayerChoice choice;
   double strength = -1; ///< -1: none
-  double range = 1;     ///< of a static one: the part of what was seen that its scale reaches
+  /// Of a static one: candidates, the first of which reaches all that was seen.
+  std::vector<StaticRange> ranges = {};
+  StaticRange range = {1, 0, 1, ""}; ///< of a static one that was taken
+  void take(const StaticRange &taken) {
+    range = taken;
+    choice.scale = taken.scale;
+    choice.zero = taken.zero;
+  }
   /// Of blocks, by layer: numbers that were rounded by what is read (Moments.h). A layer without
   /// any is rounded to nearest.
   std::map<size_t, std::shared_ptr<const PackedBlocks>> rounded = {};
-  bool hasPowersOfTwo = false; ///< its scale is one, whatever range
 };
 
 /// A choice with one of the sets of factors; the first has none.
@@ -65,11 +80,17 @@ size_t bestSet(size_t sets, llvm::function_ref<double(size_t)> errorOfSet);
 std::vector<std::vector<float>> factorSetsOf(const Edge &edge, const WeightExtent &extent,
                                              const EdgeStatistics &seen);
 
+/// What a static choice's elements are to be counted by; its factors follow from extremes alone.
+EdgeThresholds thresholdsOf(const WeightExtent &extent, const std::vector<std::vector<float>> &sets,
+                            const EdgeStatistics &seen);
+
 /// By one scale, for the layers alone or for whatever reads the edge, and by rows where the edge
-/// has them, each with the factors whose error is the least.
+/// has them, each with the factors whose error is the least. Ranges of elements that were counted
+/// with other factors are not taken from the counts.
 std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
                                   const std::vector<std::vector<float>> &sets,
-                                  const EdgeStatistics &seen, const InputRounding &rounding = {});
+                                  const EdgeStatistics &seen, const EdgeThresholds &counted,
+                                  const InputRounding &rounding = {});
 
 /// Weights in blocks, what is read stays as it is; channels are divided by the factors whose error
 /// is the least, so that those that much is read of are rounded finely (AWQ). Nothing where a layer

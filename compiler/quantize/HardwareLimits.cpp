@@ -186,7 +186,6 @@ std::vector<EdgeChoice> HardwareLimits::kept(const std::vector<EdgeChoice> &choi
       continue;
     ByteRounding &rounding = each.choice.rounding;
     rounding.isSigned = ways[0].input.isSigned;
-    each.hasPowersOfTwo = ways[0].input.hasPowersOfTwo;
     for (const Way &way : ways) {
       rounding.hasOneScale |= way.hasOneScale;
       rounding.hasPowersOfTwo |= way.hasPowersOfTwo;

@@ -11,6 +11,36 @@
 using namespace mlir;
 
 namespace weft {
+namespace {
+
+/// What kThresholdsInput says of all edges.
+std::vector<float> numbersOf(const std::vector<Edge> &edges, const FactorSets &sets,
+                             const std::vector<EdgeThresholds> &thresholds) {
+  std::vector<float> numbers;
+  for (auto [i, edge] : llvm::enumerate(edges)) {
+    size_t set = thresholds.empty() ? 0 : thresholds[i].set;
+    for (int64_t k = 0; edge.channel && k < edge.channels; ++k)
+      numbers.push_back(set > 0 ? 1 / sets[i][set][size_t(k)] : 1);
+    if (thresholds.empty())
+      numbers.insert(numbers.end(), size_t(kThresholds), 0);
+    else
+      llvm::append_range(numbers, thresholds[i].thresholds);
+  }
+  return numbers;
+}
+
+/// Results for an edge, in the order of the pass: least, most, squares, rows, counts, peaks.
+size_t resultsOf(const Edge &edge) { return edge.hasRows ? 6 : 5; }
+
+} // namespace
+
+Histogram histogramOf(const Edge &edge, const EdgeStatistics &seen, const Range &range,
+                      const EdgeThresholds &with) {
+  if (seen.counts.empty())
+    return {};
+  double zeros = seen.counts.back() - seen.rows * double(edge.channels);
+  return histogramOf(range, with.thresholds, seen.counts, std::max(zeros, 0.0));
+}
 
 std::string nodeNameOf(Operation *op) {
   auto names = nodeNames(op->getLoc());
@@ -40,13 +70,15 @@ Result<std::unique_ptr<Observer>> Observer::create(const Module &module,
   observer->readers = std::move(readers);
   size_t outputs = 0;
   for (const Edge &edge : edges)
-    outputs += edge.hasRows ? 5 : 4;
+    outputs += resultsOf(edge);
   observer->first = observer->session->outputs().size() - outputs;
   return observer;
 }
 
 Result<std::vector<EdgeStatistics>> Observer::observe(const Calls &calls, const FactorSets &sets,
+                                                      const std::vector<EdgeThresholds> &thresholds,
                                                       const std::function<bool()> &isLate) {
+  std::vector<float> levels = numbersOf(*edges, sets, thresholds);
   std::vector<float> inverses;
   for (auto [edge, ofEdge] : llvm::zip_equal(*edges, sets))
     if (edge.hasRows)
@@ -66,6 +98,8 @@ Result<std::vector<EdgeStatistics>> Observer::observe(const Calls &calls, const 
       return bound.diagnostics();
     if (!inverses.empty())
       bound->tensors.push_back(listOf(inverses.data(), WEFT_F32, inverses.size()));
+    if (!levels.empty())
+      bound->tensors.push_back(listOf(levels.data(), WEFT_F32, levels.size()));
     if (Result<void> done = session->call(*bound); !done)
       return done.diagnostics();
     if (Result<void> done = add(statistics, bound->call.name); !done)
@@ -104,11 +138,14 @@ Result<void> Observer::add(std::vector<EdgeStatistics> &statistics, const std::s
       combine(edge.least, output[0], [](double a, double b) { return std::min(a, b); });
       combine(edge.most, output[1], [](double a, double b) { return std::max(a, b); });
       combine(edge.squares, output[2], std::plus<>());
+      edge.counts.resize(size_t(kThresholds));
+      for (auto [i, count] : llvm::enumerate(edge.counts))
+        count += static_cast<const int32_t *>(output[4].data)[i];
       if (hasRows)
-        combine(edge.peaks, output[4], std::plus<>());
+        combine(edge.peaks, output[5], std::plus<>());
       edge.rows += double(rows);
     }
-    output += hasRows ? 5 : 4;
+    output += resultsOf((*edges)[i]);
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #define WEFT_COMPILER_QUANTIZE_OBSERVE_H
 
 #include "compiler/quantize/Session.h"
+#include "compiler/quantize/ranges/Histogram.h"
 #include "passes/quant/IntegerLayers.h"
 
 namespace weft {
@@ -15,8 +16,18 @@ constexpr size_t kFactorSets = 1 + sizeof kStrengths / sizeof *kStrengths;
 struct EdgeStatistics {
   std::vector<double> least, most, squares; ///< by channel; sums of squares
   double rows = 0;                          ///< how many elements each channel had
-  std::vector<double> peaks; ///< by set of factors: sums of squares of rows' largest magnitudes
+  std::vector<double> peaks;  ///< by set of factors: sums of squares of rows' largest magnitudes
+  std::vector<double> counts; ///< by threshold: elements that are no larger
 };
+
+/// What elements of an edge are compared with, when its channels are divided by a set of factors.
+struct EdgeThresholds {
+  size_t set = 0;
+  std::vector<float> thresholds;
+};
+/// Of what was counted with them and lies in a range. Positions that a mask leaves out are zeros.
+Histogram histogramOf(const Edge &edge, const EdgeStatistics &seen, const Range &range,
+                      const EdgeThresholds &with);
 
 /// Sets of what channels are divided by: for every edge with channels `kFactorSets` lists, the
 /// first of ones.
@@ -32,9 +43,10 @@ public:
                                                   const QuantizeOptions &options,
                                                   const std::vector<Edge> &edges,
                                                   std::vector<std::string> readers);
-  /// By edge. `sets` by edge, too; empty for edges without rows. Once `isLate`, no further call is
-  /// looked at.
+  /// By edge. `sets` and `thresholds` by edge, too; sets are empty for edges without rows, and
+  /// without thresholds counts mean nothing. Once `isLate`, no further call is looked at.
   Result<std::vector<EdgeStatistics>> observe(const Calls &calls, const FactorSets &sets,
+                                              const std::vector<EdgeThresholds> &thresholds,
                                               const std::function<bool()> &isLate);
   /// How many calls were looked at.
   size_t observed() const { return count; }

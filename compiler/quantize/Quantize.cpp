@@ -198,7 +198,7 @@ private:
   }
 
   /// Once to know the channels, and once more to know the rows when channels are divided by
-  /// factors.
+  /// factors, and how often what lies between the extremes.
   Result<void> observe() {
     std::vector<std::string> readers;
     std::vector<WeightExtent> extents;
@@ -214,19 +214,19 @@ private:
     if (!observer)
       return observer.diagnostics();
     Result<std::vector<EdgeStatistics>> seen = (*observer)->observe(
-        options.calibration, sets, [&] { return deadline.isOver(Deadline::kObserve); });
+        options.calibration, sets, {}, [&] { return deadline.isOver(Deadline::kObserve); });
     if (!seen)
       return seen.diagnostics();
     observed = (*observer)->observed();
-    bool hasRows = false;
+    std::vector<EdgeThresholds> thresholds;
     for (size_t i = 0; i < edges.size(); ++i) {
       if (!limits || limits->hasFactors()) // else they stay ones
         sets[i] = factorSetsOf(edges[i], extents[i], (*seen)[i]);
-      hasRows |= edges[i].hasRows;
+      thresholds.push_back(thresholdsOf(extents[i], sets[i], (*seen)[i]));
     }
-    if (hasRows)
-      seen = (*observer)->observe(options.calibration, sets,
-                                  [&] { return deadline.isOver(Deadline::kObserveRows); });
+    if (!edges.empty())
+      seen = (*observer)->observe(options.calibration, sets, thresholds,
+                                  [&] { return deadline.isOver(Deadline::kObserveCounts); });
     if (!seen)
       return seen.diagnostics();
     for (size_t i = 0; i < edges.size(); ++i) {
@@ -238,7 +238,8 @@ private:
       InputRounding rounding;
       if (limits)
         rounding = limits->inputOf(decidingLayers(edges[i]), std::min(ranges.back().first, 0.0));
-      std::vector<EdgeChoice> choices = choicesOf(edges[i], extents[i], sets[i], edge, rounding);
+      std::vector<EdgeChoice> choices =
+          choicesOf(edges[i], extents[i], sets[i], edge, thresholds[i], rounding);
       if (asksBlocks())
         if (auto blocks = blocksOf(edges[i], layers, extents[i], sets[i], edge))
           choices.push_back(*blocks);
@@ -511,9 +512,10 @@ private:
     double readers = double(std::max<size_t>(decision.layers.size(), 1));
     for (unsigned choice = 1; choice <= decision.choices.size(); ++choice) {
       const EdgeChoice &each = decision.choices[choice - 1];
-      layer.choices.push_back(
-          {formOf(decision, each), each.strength, search.lossOfChoice(d, choice),
-           search.savingOfChoice(d, choice) / readers, each.range, roundingOf(each, index)});
+      layer.choices.push_back({formOf(decision, each), each.strength,
+                               search.lossOfChoice(d, choice),
+                               search.savingOfChoice(d, choice) / readers, each.range.part,
+                               roundingOf(each, index), each.range.by});
     }
     if (unsigned chosen = search.best()[d]) {
       const QuantizedChoice &choice = layer.choices[chosen - 1];
@@ -522,6 +524,7 @@ private:
       layer.loss = choice.loss;
       layer.seconds = choice.seconds;
       layer.range = choice.range;
+      layer.rangeBy = choice.rangeBy;
       layer.rounded = choice.rounded;
       return;
     }

@@ -90,6 +90,7 @@ private:
   Result<void> measureLossesOf(const BoundCall &call, LossSums &sums);
   /// Of the ranges that were measured; what is measured later is of it alone.
   void takeBestRanges(LossSums &sums);
+  void leaveWorseRanges(LossSums &sums);
   size_t bestRange(const std::vector<AccuracySum> &sums) const;
   Result<void> measurePrices();
   Result<void> takeDeclaredPrices();

@@ -1,29 +1,21 @@
 //===- SearchLosses.cpp - What each choice of each layer loses alone --------------------------===//
 //
-//   a few calls   static choices with several ranges → the range that loses least
-//   the others    with that range only
+//   two calls      static choices with all their ranges → the better half
+//   two calls      with these                           → the range that loses least
+//   the others     with that range only
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/quantize/Search.h"
-#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace weft {
 namespace {
 
 constexpr size_t kLossCalls = 16; ///< at most so many calls measure losses of single decisions
-constexpr size_t kRangeCalls = 4; ///< of these, so many say which range is the best
-constexpr double kRanges[] = {1, 0.85, 0.7, 0.55}; ///< parts of what was seen
-constexpr double kPowerRanges[] = {1, 0.5};        ///< that leave a power of two one
-constexpr double kAllRange[] = {1};
+/// Of these, after so many the worse half of ranges goes, and then all but the best.
+constexpr size_t kHalfCalls = 2, kRangeCalls = 4;
 /// Of the loss: a smaller range has to leave less, as what is not seen may be as large as what was.
 constexpr double kWorthCutting = 0.95;
-
-/// That a choice's scale may reach.
-llvm::ArrayRef<double> rangesOf(const Decision &decision, const EdgeChoice &choice) {
-  if (decision.table || choice.choice.form != LayerChoice::Static)
-    return kAllRange;
-  return choice.hasPowersOfTwo ? llvm::ArrayRef<double>(kPowerRanges) : kRanges;
-}
 
 } // namespace
 
@@ -32,7 +24,7 @@ Result<void> Search::measureLosses() {
   for (const Decision &decision : decisions) {
     sums.emplace_back();
     for (const EdgeChoice &choice : decision.choices)
-      sums.back().emplace_back(rangesOf(decision, choice).size());
+      sums.back().emplace_back(std::max<size_t>(choice.ranges.size(), 1));
   }
   size_t count = std::min(kLossCalls, options.calibration.count);
   for (size_t i = 0; i < count && (i == 0 || !isLate(Deadline::kLosses)); ++i) {
@@ -41,6 +33,8 @@ Result<void> Search::measureLosses() {
       return call.diagnostics();
     if (Result<void> done = measureLossesOf(*call, sums); !done)
       return done;
+    if (i + 1 == kHalfCalls)
+      leaveWorseRanges(sums);
     if (i + 1 == kRangeCalls)
       takeBestRanges(sums);
     if (options.onProgress)
@@ -57,8 +51,7 @@ Result<void> Search::measureLosses() {
   return {};
 }
 
-/// A few large elements may cost more when all others are rounded coarsely for them than when they
-/// are cut off: which, only the model's answers say. All is kept unless less is worth it.
+/// All is kept unless less is worth it.
 size_t Search::bestRange(const std::vector<AccuracySum> &sums) const {
   size_t best = 0;
   auto lossAt = [&](size_t range) { return lossOf(sums[range].worst(), options.budgets); };
@@ -68,17 +61,36 @@ size_t Search::bestRange(const std::vector<AccuracySum> &sums) const {
   return best;
 }
 
+/// The first one, which cuts nothing off, and the better half of the others go on.
+void Search::leaveWorseRanges(LossSums &sums) {
+  for (size_t i = 0; i < decisions.size(); ++i)
+    for (size_t choice = 0; choice < decisions[i].choices.size(); ++choice) {
+      std::vector<AccuracySum> &each = sums[i][choice];
+      std::vector<double> sorted;
+      for (size_t range = 1; range < each.size(); ++range)
+        sorted.push_back(lossOf(each[range].worst(), options.budgets));
+      std::vector<double> inOrder = sorted;
+      llvm::sort(sorted);
+      std::vector<StaticRange> &ranges = decisions[i].choices[choice].ranges;
+      for (size_t range = each.size(); range-- > 1;)
+        if (inOrder[range - 1] > sorted[(sorted.size() - 1) / 2]) {
+          each.erase(each.begin() + ptrdiff_t(range));
+          ranges.erase(ranges.begin() + ptrdiff_t(range));
+        }
+    }
+}
+
 void Search::takeBestRanges(LossSums &sums) {
   for (size_t i = 0; i < decisions.size(); ++i)
     for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice) {
       std::vector<AccuracySum> &ranges = sums[i][choice - 1];
-      if (ranges.size() == 1)
+      EdgeChoice &each = decisions[i].choices[choice - 1];
+      if (each.ranges.empty())
         continue;
       size_t best = bestRange(ranges);
-      EdgeChoice &each = decisions[i].choices[choice - 1];
-      each.range = rangesOf(decisions[i], each)[best];
-      each.choice.scale *= float(each.range);
-      simulation->setScale(i, choice, each.choice.scale);
+      each.take(each.ranges[best]);
+      each.ranges = {each.range};
+      simulation->setRange(i, choice, each.range);
       ranges = {ranges[best]};
     }
 }
@@ -94,15 +106,16 @@ Result<void> Search::measureLossesOf(const BoundCall &call, LossSums &sums) {
     for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice) {
       tried[i] = choice;
       const EdgeChoice &each = decisions[i].choices[choice - 1];
-      float scale = each.choice.scale;
       std::vector<AccuracySum> &ranges = sums[i][choice - 1];
       for (size_t range = 0; range < ranges.size(); ++range) {
-        simulation->setScale(i, choice, scale * float(rangesOf(decisions[i], each)[range]));
+        if (!each.ranges.empty())
+          simulation->setRange(i, choice, each.ranges[range]);
         if (Result<void> done = simulation->call(call, tried); !done)
           return done;
         ranges[range].add(*wanted, simulation->outputs(), positions);
       }
-      simulation->setScale(i, choice, scale);
+      if (!each.ranges.empty())
+        simulation->setRange(i, choice, each.ranges[0]);
     }
     tried[i] = 0;
   }

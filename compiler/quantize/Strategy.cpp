@@ -147,10 +147,12 @@ Result<std::unique_ptr<Simulation>> Simulation::create(const Module &module,
   return simulation;
 }
 
-void Simulation::setScale(size_t decision, unsigned choice, float scale) {
+void Simulation::setRange(size_t decision, unsigned choice, const StaticRange &range) {
   for (size_t i = 0; i < scales.size(); ++i)
-    if (scaleOf[i] == std::pair(decision, choice))
-      scales[i] = scale;
+    if (scaleOf[i] == std::pair(decision, choice)) {
+      scales[i] = range.scale;
+      zeros[i] = uint8_t(range.zero);
+    }
 }
 
 Result<void> Simulation::call(const BoundCall &call, const Strategy &strategy) {

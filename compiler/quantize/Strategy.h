@@ -34,8 +34,8 @@ public:
                                                     const std::vector<Decision> &decisions);
   Result<BoundCall> bind(Call call) const { return session->bind(std::move(call)); }
   Result<void> call(const BoundCall &call, const Strategy &strategy);
-  /// Another scale for a static choice, counted from 1: the program stays.
-  void setScale(size_t decision, unsigned choice, float scale);
+  /// Another range for a static choice, counted from 1: the program stays.
+  void setRange(size_t decision, unsigned choice, const StaticRange &range);
   const std::vector<weft_tensor_t> &outputs() const { return session->outputs(); }
   std::string outputName(size_t index) const { return session->outputName(index); }
 

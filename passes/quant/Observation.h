@@ -15,6 +15,15 @@ constexpr llvm::StringLiteral kFactorsInput = "quantize.factors";
 /// The channels of all edges with rows.
 int64_t peakChannels(const std::vector<Edge> &edges);
 
+/// The input with what is counted by: of each edge one inverse of a factor for every channel, then the thresholds that elements are compared
+/// with.
+constexpr llvm::StringLiteral kThresholdsInput = "quantize.thresholds";
+constexpr int64_t kThresholds = 64;
+/// Its numbers for one edge.
+inline int64_t thresholdNumbers(const Edge &edge) {
+  return (edge.channel ? edge.channels : 0) + kThresholds;
+}
+
 } // namespace weft
 
 #endif // WEFT_PASSES_QUANT_OBSERVATION_H

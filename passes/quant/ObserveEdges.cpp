@@ -2,12 +2,13 @@
 //
 //   before   %1 = contract "m k, k n -> m n" %0, %w ; return %1
 //   after    %least = reduce min %0 [0] ; %most = reduce max %0 [0] ; %squares = reduce sum %0 * %0 [0]
-//            %peaks = sums of squares of rows' largest |%0| * strengths
-//            return %1, %least, %most, %squares, %rows, %peaks
+//            %counts = reduce sum (%0 * inverses <= thresholds) ; %peaks = sums of squares of rows' largest |%0| * strengths
+//            return %1, %least, %most, %squares, %rows, %counts, %peaks
 //
 // One program answers for all sizes, and what it returns does not depend on them: least, largest and squares of each channel, the number of
 // rows, and how large rows are, each divided by its channels' factors, for several sets of factors. Their inverses are an input, so the same
-// program answers before and behind the choice of factors.
+// program answers before and behind the choice of factors. So are the thresholds of a histogram, which are chosen when extremes are known: how
+// many elements are no larger than each is a column of comparisons for every element, less than the product that reads it takes.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -39,6 +40,15 @@ public:
       function.insertArgument(position, tensorOf({constant(count)}), named(kFactorsInput),
                               function.getLoc());
       factors = function.getArgument(position);
+    }
+    if (!edges.empty()) {
+      int64_t count = 0;
+      for (const Edge &edge : edges)
+        count += thresholdNumbers(edge);
+      unsigned position = function.getNumArguments();
+      function.insertArgument(position, tensorOf({constant(count)}), named(kThresholdsInput),
+                              function.getLoc());
+      thresholds = function.getArgument(position);
     }
     for (const Edge &edge : edges)
       observe(edge);
@@ -74,18 +84,40 @@ private:
     addResult(b.create<ReduceOp>(CombinerKind::Sum, b.create<MulOp>(seen, seen), others),
               name + "squares");
     addResult(mask.rows(b, edge.value, edge.channel), name + "rows");
+    addResult(counts(edge, seen), name + "counts");
     if (edge.hasRows)
       addResult(peaks(edge, seen, others.size()), name + "peaks");
+  }
+
+  /// The numbers of a list that are not read yet, in a shape.
+  Value take(Value list, int64_t &from, int64_t count, ArrayRef<SymExpr> shape) {
+    Value part = b.create<SliceOp>(list, dims({constant(from)}), dims({constant(count)}),
+                                   SmallVector<int64_t>{1});
+    from += count;
+    return b.create<ReshapeOp>(part, dims(shape));
+  }
+
+  /// How many elements, times their channel's inverse, are no larger than each threshold.
+  Value counts(const Edge &edge, Value seen) {
+    if (edge.channel) {
+      SmallVector<SymExpr> along(typeOf(seen).getRank(), constant(1));
+      along[*edge.channel] = constant(edge.channels);
+      seen = b.create<MulOp>(seen, take(thresholds, counted, edge.channels, along));
+    }
+    SmallVector<SymExpr> spread(typeOf(seen).getDims());
+    spread.push_back(constant(1));
+    Value each = b.create<ReshapeOp>(seen, dims(spread));
+    Value is = b.create<CompareOp>(CompareKind::LessEqual, each,
+                                   take(thresholds, counted, kThresholds, {constant(kThresholds)}));
+    return b.create<ReduceOp>(
+        CombinerKind::Sum, b.create<ConvertOp>(is, b.getI32Type()),
+        llvm::to_vector(llvm::seq<int64_t>(0, int64_t(typeOf(seen).getRank()))));
   }
 
   /// Squares of rows' largest magnitudes under each set of factors, summed over the rows.
   Value peaks(const Edge &edge, Value seen, size_t leading) {
     SymExpr channels = constant(edge.channels);
-    Value part =
-        b.create<SliceOp>(factors, dims({constant(at)}),
-                          dims({constant(strengths * edge.channels)}), SmallVector<int64_t>{1});
-    at += strengths * edge.channels;
-    Value inverse = b.create<ReshapeOp>(part, dims({constant(strengths), channels}));
+    Value inverse = take(factors, at, strengths * edge.channels, {constant(strengths), channels});
     SmallVector<SymExpr> spread(typeOf(seen).getDims());
     spread.insert(spread.end() - 1, constant(1));
     Value rows = b.create<ReshapeOp>(b.create<AbsOp>(seen), dims(spread));
@@ -100,8 +132,8 @@ private:
   ImplicitLocOpBuilder b;
   const int64_t strengths;
   const PositionMask &mask;
-  Value factors;
-  int64_t at = 0; ///< of the factors that are not read yet
+  Value factors, thresholds;
+  int64_t at = 0, counted = 0; ///< of the factors and thresholds that are not read yet
   unsigned index = 0;
 };
 

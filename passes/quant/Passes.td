@@ -179,10 +179,11 @@ def ObserveEdges : Pass<"weft-observe-edges", "::mlir::func::FuncOp"> {
   let summary = "a function also returns what its products and convolutions read, as statistics";
   let description = [{
     Of every value that a product or convolution with a constant weight reads: least, largest and sum of squares of each channel, the number of
-    rows, and sums of squares of rows' largest magnitudes when channels are multiplied by sets of numbers that are an input.
+    rows, how many elements are no larger than each of the thresholds that are an input, and sums of squares of rows' largest magnitudes when
+    channels are multiplied by sets of numbers that are an input.
 
     ```mlir
-    return %y                ->        return %y, %least, %most, %squares, %rows, %peaks
+    return %y                ->        return %y, %least, %most, %squares, %rows, %counts, %peaks
     ```
   }];
   let options = [Option<"strengths", "strengths", "int64_t", "1", "how many sets of factors rows are measured with">,

@@ -138,6 +138,8 @@ struct QuantizedChoice {
   double range = 1;     ///< of a static one: the part of what was read that its scale reaches
   std::string
       rounded; ///< of blocks: "nearest", or "moments" where channels make up for those before
+  /// Of a static one: the method that chose the range, such as "extremes" or "least squares".
+  std::string rangeBy;
 };
 
 /// Time of calls as a part of f32's, and the mean cosine.
@@ -159,7 +161,7 @@ struct QuantizedLayer {
   std::string reason;                   ///< why it stayed f32, or empty
   std::vector<QuantizedChoice> choices; ///< what it could become
   double range = 1;                     ///< as in QuantizedChoice
-  std::string rounded;                  ///< as in QuantizedChoice
+  std::string rounded, rangeBy;         ///< as in QuantizedChoice
   double least = 0, most = 0;           ///< of what it reads; both 0 where nothing was seen
 };
 

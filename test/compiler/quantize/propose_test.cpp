@@ -51,7 +51,7 @@ double mostSaved(const ChoiceTable &table, const std::vector<Strategy> &list, do
 TEST_CASE("what random and greedy find that keeps an accuracy is no faster than what sums find") {
   std::mt19937 random(11);
   size_t behind = 0;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 60; ++i) {
     ChoiceTable table = randomTable(random);
     double exact = mostSaved(table, proposals(table, {QuantizeSearch::Exact}), 1.001);
     // The halved bound ends a little below the budget.
@@ -62,7 +62,7 @@ TEST_CASE("what random and greedy find that keeps an accuracy is no faster than 
       behind += exact > other;
     }
   }
-  CHECK(behind > 50);
+  CHECK(behind > 15);
 }
 
 TEST_CASE("where a time is asked for, what random and greedy find loses no less") {

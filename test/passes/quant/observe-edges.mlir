@@ -3,7 +3,9 @@
 // Two products read one value, which is observed once; a window's channels are its second dimension and have no rows.
 // CHECK-LABEL: func @observe
 // CHECK-SAME: %[[FACTORS:.*]]: !weft.tensor<[6], f32> {weft.name = "quantize.factors"}
+// CHECK-SAME: %[[LEVELS:.*]]: !weft.tensor<[132], f32> {weft.name = "quantize.thresholds"}
 // CHECK-SAME: weft.name = "edge0.least"
+// CHECK-SAME: !weft.tensor<[64], i32> {weft.name = "edge0.counts"}
 // CHECK-SAME: weft.name = "edge0.peaks"
 // CHECK-SAME: weft.name = "edge1.rows"
 // CHECK-NOT: edge2
@@ -12,6 +14,13 @@
 // CHECK-DAG: %[[ROWS:.*]] = weft.dims_value [m]
 // CHECK-DAG: %[[SETS:.*]] = weft.reshape %{{.*}} to [3, 2]
 // CHECK-DAG: %[[SCALED:.*]] = weft.mul %{{.*}}, %[[SETS]] : {{.*}} -> !weft.tensor<[m, 3, 2], f32>
+// CHECK-DAG: %[[INVERSES:.*]] = weft.reshape %{{.*}} to [1, 2] : (!weft.tensor<[2], f32>)
+// CHECK-DAG: %[[EQUALISED:.*]] = weft.mul %arg0, %[[INVERSES]]
+// CHECK-DAG: %[[EACH:.*]] = weft.reshape %[[EQUALISED]] to [m, 2, 1]
+// CHECK-DAG: %[[THRESHOLDS:.*]] = weft.reshape %{{.*}} to [64]
+// CHECK-DAG: %[[IS:.*]] = weft.compare le %[[EACH]], %[[THRESHOLDS]]
+// CHECK-DAG: %[[NUMBERS:.*]] = weft.convert %[[IS]]
+// CHECK-DAG: weft.reduce sum %[[NUMBERS]] [0, 1]
 // CHECK-DAG: weft.reduce min %arg1 [0, 2]
 // CHECK: return %{{.*}}, %{{.*}}, %{{.*}}, %[[LEAST]], %[[MOST]], %{{.*}}, %[[ROWS]]
 func.func @observe(%x: !weft.tensor<[m, 2], f32>, %i: !weft.tensor<[m, 2, 8], f32>) -> (!weft.tensor<[m, 3], f32>, !weft.tensor<[m, 3], f32>, !weft.tensor<[m, 4, 8], f32>) attributes {weft.symbols = #weft.symbols<m>} {

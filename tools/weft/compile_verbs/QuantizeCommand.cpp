@@ -434,6 +434,8 @@ private:
       if (!layer.reason.empty())
         json.field("reason", layer.reason);
       json.field("least", layer.least).field("most", layer.most).field("range", layer.range);
+      if (!layer.rangeBy.empty())
+        json.field("range_by", layer.rangeBy);
       writeChoices(json, layer);
       json.end();
     }

@@ -127,7 +127,9 @@ std::string rowOf(const QuantizedLayer &layer, double longest, bool hasRounded) 
       layer.least == 0 && layer.most == 0
           ? "-"
           : printed("%.3g", layer.least) + " … " + printed("%.3g", layer.most) +
-                (layer.range < 1 ? ", cut at " + printed("%.0f %%", 100 * layer.range) : "");
+                (layer.range < 1
+                     ? ", cut at " + printed("%.0f %%", 100 * layer.range) + " by " + layer.rangeBy
+                     : "");
   return "<tr" + std::string(layer.form == "f32" ? " class=\"f32\"" : "") + "><td>" +
          escaped(layer.name) + "</td><td>" + layer.form + "</td><td>" +
          (hasRounded ? (layer.rounded.empty() ? "-" : layer.rounded) + "</td><td>" : "") +

@@ -1,6 +1,6 @@
 """Writes FOLDER/000.npz, … with x: f32 [rows, 64], rows different in each: make_calls.py FOLDER COUNT [KIND]
 
-KIND: wide (65 rows, which the model refuses), nan, zero (some channels are always 0), double (f64), name (z instead of x), extra (z, too), padded (the last third of the rows is huge, and mask [rows] is 0 there)
+KIND: wide (65 rows, which the model refuses), nan, zero (some channels are always 0), double (f64), name (z instead of x), extra (z, too), padded (the last third of the rows is huge, and mask [rows] is 0 there), spikes (one number of some calls is far from all others)
 """
 import array
 import io
@@ -25,6 +25,8 @@ def main(folder, count, kind=""):
     for index in range(int(count)):
         rows = 65 if kind == "wide" else 1 + index * 7 % 23
         numbers = [chance.gauss(0, 1) * (1 + 20 * (i % 64 == 5)) * (kind != "zero" or i % 64 > 3) for i in range(rows * 64)]
+        if kind == "spikes" and index % 5 == 0:
+            numbers[3] = 1000
         if kind == "nan" and index == 2:
             numbers[7] = float("nan")
         counted = rows - rows // 3 if kind == "padded" else rows
