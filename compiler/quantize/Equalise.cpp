@@ -14,8 +14,6 @@ namespace {
 
 constexpr double kMostByte = 127, kLevels = 255;
 constexpr int64_t kMiddle = 128; ///< the zero point of symmetric bytes
-constexpr double kWorthIt =
-    0.9; ///< an equalisation leaves at most this much of the error, else there is none
 constexpr double kLeastScale = std::numeric_limits<float>::min();
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
@@ -122,18 +120,19 @@ EdgeChoice wholeOf(const EdgeStatistics &seen, ArrayRef<float> factors, const Hi
 
 /// The one of a static choice with the least error.
 size_t staticSetOf(const WeightExtent &extent, const std::vector<std::vector<float>> &sets,
-                   const EdgeStatistics &seen) {
-  return bestSet(std::max<size_t>(sets.size(), 1), [&](size_t set) {
+                   const EdgeStatistics &seen, double worth) {
+  auto errorOfSet = [&](size_t set) {
     ArrayRef<float> factors = set ? ArrayRef(sets[set]) : ArrayRef<float>();
     double step = staticStep(seen, factors);
     return errorOf(extent, seen, factors, step * step);
-  });
+  };
+  return bestSet(std::max<size_t>(sets.size(), 1), errorOfSet, worth);
 }
 
 } // namespace
 
-size_t bestSet(size_t sets, llvm::function_ref<double(size_t)> errorOfSet) {
-  double plain = errorOfSet(0), least = plain * kWorthIt;
+size_t bestSet(size_t sets, llvm::function_ref<double(size_t)> errorOfSet, double worth) {
+  double plain = errorOfSet(0), least = plain * worth;
   size_t best = 0;
   for (size_t set = 1; set < sets; ++set)
     if (double error = errorOfSet(set); error < least) {
@@ -187,12 +186,20 @@ std::vector<std::vector<float>> factorSetsOf(const Edge &edge, const WeightExten
   return sets;
 }
 
+std::optional<RoundedResult> resultOf(const EdgeStatistics &given, unsigned behind,
+                                      const InputRounding &rounding) {
+  if (given.least.empty())
+    return std::nullopt;
+  LayerChoice whole = wholeOf(given, {}, nullptr, rounding).choice;
+  return RoundedResult{behind, whole.scale, whole.zero};
+}
+
 EdgeThresholds thresholdsOf(const WeightExtent &extent, const std::vector<std::vector<float>> &sets,
-                            const EdgeStatistics &seen) {
+                            const EdgeStatistics &seen, double worth) {
   EdgeThresholds with;
   Range range;
   if (!seen.least.empty()) {
-    with.set = staticSetOf(extent, sets, seen);
+    with.set = staticSetOf(extent, sets, seen, worth);
     range = rangeOf(seen, with.set ? ArrayRef(sets[with.set]) : ArrayRef<float>());
   }
   with.thresholds = thresholdsOf(range, size_t(kThresholds));
@@ -212,9 +219,8 @@ std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
   auto wholeWith = [&](size_t set) {
     return wholeOf(seen, factorsOf(set), set == counted.set ? &histogram : nullptr, rounding);
   };
-  size_t best = staticSetOf(extent, sets, seen);
-  EdgeChoice whole = wholeWith(best);
-  EdgeChoice equalised = withSet(whole.choice, sets, best);
+  EdgeChoice whole = wholeWith(counted.set);
+  EdgeChoice equalised = withSet(whole.choice, sets, counted.set);
   equalised.ranges = whole.ranges;
   equalised.range = whole.range;
   std::vector<EdgeChoice> choices{std::move(equalised)};
@@ -225,7 +231,7 @@ std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
   }
   if (!edge.hasRows)
     return choices;
-  best = bestSet(sets.size(), [&](size_t set) {
+  size_t best = bestSet(sets.size(), [&](size_t set) {
     return errorOf(extent, seen, factorsOf(set),
                    seen.peaks[set] / seen.rows / (kMostByte * kMostByte));
   });

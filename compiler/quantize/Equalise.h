@@ -1,7 +1,8 @@
 //===- Equalise.h - What channels are divided by, and the scales that follow ------------------===//
 //
 //   sets = factorSetsOf(edge, extent, seen);            // before rows are observed under them
-//   std::vector<EdgeChoice> choices = choicesOf(edge, extent, sets, seen);
+//   counted = thresholdsOf(extent, sets, seen);         // before elements are counted
+//   std::vector<EdgeChoice> choices = choicesOf(edge, extent, sets, seen, counted);
 //
 // SmoothQuant's factors: a channel is divided by largest(x)^a / largest(w)^(1 - a), and the
 // weight's row is multiplied by it. Which strength a, or none, is decided for every edge and way to
@@ -69,12 +70,21 @@ struct EdgeChoice {
   /// Of blocks, by layer: numbers that were rounded by what is read (Moments.h). A layer without
   /// any is rounded to nearest.
   std::map<size_t, std::shared_ptr<const PackedBlocks>> rounded = {};
+  /// Of a static one, by layer whose result is rounded, too.
+  std::map<size_t, RoundedResult> results = {};
 };
+
+/// How what a layer gave, as of one channel, is rounded; nothing where it gave nothing.
+std::optional<RoundedResult> resultOf(const EdgeStatistics &given, unsigned behind,
+                                      const InputRounding &rounding);
 
 /// A choice with one of the sets of factors; the first has none.
 EdgeChoice withSet(LayerChoice choice, const std::vector<std::vector<float>> &sets, size_t set);
+/// An equalisation leaves at most this much of the error, else there is none: one that costs
+/// nothing, and one that needs a node of its own where others compute it.
+constexpr double kWorthIt = 0.9, kWorthNode = 0.5;
 /// The position of the set with the least error; the first unless another is worth it.
-size_t bestSet(size_t sets, llvm::function_ref<double(size_t)> errorOfSet);
+size_t bestSet(size_t sets, llvm::function_ref<double(size_t)> errorOfSet, double worth = kWorthIt);
 
 /// Candidates for an edge with channels: ones, then one set for each strength; nothing for others.
 std::vector<std::vector<float>> factorSetsOf(const Edge &edge, const WeightExtent &extent,
@@ -82,7 +92,7 @@ std::vector<std::vector<float>> factorSetsOf(const Edge &edge, const WeightExten
 
 /// What a static choice's elements are to be counted by; its factors follow from extremes alone.
 EdgeThresholds thresholdsOf(const WeightExtent &extent, const std::vector<std::vector<float>> &sets,
-                            const EdgeStatistics &seen);
+                            const EdgeStatistics &seen, double worth = kWorthIt);
 
 /// By one scale, for the layers alone or for whatever reads the edge, and by rows where the edge
 /// has them, each with the factors whose error is the least. Ranges of elements that were counted

@@ -2,6 +2,7 @@
 
 #include "compiler/quantize/Observe.h"
 #include "compiler/model/ModuleImpl.h"
+#include "compiler/quantize/Strategy.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/quant/NodeNames.h"
 #include "passes/quant/Observation.h"
@@ -47,11 +48,29 @@ std::string nodeNameOf(Operation *op) {
   return names.empty() ? op->getName().getStringRef().str() : names.front();
 }
 
+/// Says in a program which layers' results are observed; their positions.
+static std::vector<size_t> markResults(const Module &module, const ObservedResults &results) {
+  std::vector<size_t> marked;
+  Result<func::FuncOp> function = calledFunction(module);
+  if (!function)
+    return marked;
+  std::vector<IntegerLayer> layers = integerLayers(*function);
+  for (auto [i, behind] : llvm::enumerate(results))
+    if (behind) {
+      layers[i].op->setAttr(kObservedBehindAttr,
+                            Builder(layers[i].op->getContext()).getI64IntegerAttr(*behind));
+      marked.push_back(i);
+    }
+  return marked;
+}
+
 Result<std::unique_ptr<Observer>> Observer::create(const Module &module,
                                                    const QuantizeOptions &options,
                                                    const std::vector<Edge> &edges,
-                                                   std::vector<std::string> readers) {
+                                                   std::vector<std::string> readers,
+                                                   const ObservedResults &results) {
   Module copy(module.get().clone());
+  std::vector<size_t> resultOf = markResults(copy, results);
   DiagnosticCollector collector(copy.get().context.get(), "W0300");
   PassManager manager(copy.get().context.get());
   ObserveEdgesOptions observe;
@@ -71,6 +90,9 @@ Result<std::unique_ptr<Observer>> Observer::create(const Module &module,
   size_t outputs = 0;
   for (const Edge &edge : edges)
     outputs += resultsOf(edge);
+  outputs += 2 * resultOf.size();
+  observer->resultOf = std::move(resultOf);
+  observer->given.resize(results.size());
   observer->first = observer->session->outputs().size() - outputs;
   return observer;
 }
@@ -147,7 +169,18 @@ Result<void> Observer::add(std::vector<EdgeStatistics> &statistics, const std::s
     }
     output += resultsOf((*edges)[i]);
   }
+  addResults(output);
   return {};
+}
+
+void Observer::addResults(const weft_tensor_t *output) {
+  for (size_t layer : resultOf) {
+    if (*floatsAt(output[0]) <= *floatsAt(output[1])) { // else there was nothing
+      combine(given[layer].least, output[0], [](double a, double b) { return std::min(a, b); });
+      combine(given[layer].most, output[1], [](double a, double b) { return std::max(a, b); });
+    }
+    output += 2;
+  }
 }
 
 } // namespace weft

@@ -33,33 +33,40 @@ Histogram histogramOf(const Edge &edge, const EdgeStatistics &seen, const Range 
 /// first of ones.
 using FactorSets = std::vector<std::vector<std::vector<float>>>;
 
+/// By layer, behind how many operators what it gives is observed, too; nothing: it is not.
+using ObservedResults = std::vector<std::optional<unsigned>>;
+
 /// Calls the program that --weft-observe-edges made. Its memory does not depend on the number of
 /// calls.
 class Observer {
 public:
   /// `readers` names the node that reads each edge first. Edges and options live as long as the
   /// observer.
-  static Result<std::unique_ptr<Observer>> create(const Module &module,
-                                                  const QuantizeOptions &options,
-                                                  const std::vector<Edge> &edges,
-                                                  std::vector<std::string> readers);
+  static Result<std::unique_ptr<Observer>>
+  create(const Module &module, const QuantizeOptions &options, const std::vector<Edge> &edges,
+         std::vector<std::string> readers, const ObservedResults &results = {});
   /// By edge. `sets` and `thresholds` by edge, too; sets are empty for edges without rows, and
   /// without thresholds counts mean nothing. Once `isLate`, no further call is looked at.
   Result<std::vector<EdgeStatistics>> observe(const Calls &calls, const FactorSets &sets,
                                               const std::vector<EdgeThresholds> &thresholds,
                                               const std::function<bool()> &isLate);
+  /// Least and largest of what layers gave in all calls, as of one channel, by layer.
+  const std::vector<EdgeStatistics> &results() const { return given; }
   /// How many calls were looked at.
   size_t observed() const { return count; }
 
 private:
   Result<void> add(std::vector<EdgeStatistics> &statistics, const std::string &call);
+  void addResults(const weft_tensor_t *output);
 
   std::unique_ptr<Session> session;
   const QuantizeOptions *options;
   const std::vector<Edge> *edges;
   std::vector<std::string> readers; ///< of the nodes that read each edge first
-  size_t first = 0;                 ///< output that belongs to edges
-  size_t count = 0;                 ///< calls
+  std::vector<EdgeStatistics> given;
+  std::vector<size_t> resultOf; ///< layers, as their outputs are ordered
+  size_t first = 0;             ///< output that belongs to edges
+  size_t count = 0;             ///< calls
 };
 
 /// The node that an operation comes from, for people.

@@ -186,13 +186,13 @@ private:
 
   /// What the ONNX file cannot say is not looked for.
   Result<void> exceptUnwritable() {
-    llvm::Expected<OnnxRefusals> why = refusedByOnnx(module, layers, options.onnxFile);
-    if (!why)
-      return quantizeError("W0326", llvm::toString(why.takeError()));
+    llvm::Expected<OnnxLimits> file = limitsOfOnnx(module, layers, stays, options.onnxFile);
+    if (!file)
+      return quantizeError("W0326", llvm::toString(file.takeError()));
     for (size_t i = 0; i < layers.size(); ++i)
-      if (stays[i].empty() && !why->layers[i].empty())
-        stays[i] = "its node " + why->layers[i];
-    notEverywhere = std::move(why->everywhere);
+      if (stays[i].empty() && !file->layers[i].empty())
+        stays[i] = "its node " + file->layers[i];
+    onnx = std::move(*file);
     leaveTables("tables are not written into ONNX files");
     return {};
   }
@@ -210,7 +210,7 @@ private:
       sets.push_back(factorSetsOf(edge, extents.back(), {}));
     }
     Result<std::unique_ptr<Observer>> observer =
-        Observer::create(module, options, edges, std::move(readers));
+        Observer::create(module, options, edges, std::move(readers), onnx.results);
     if (!observer)
       return observer.diagnostics();
     Result<std::vector<EdgeStatistics>> seen = (*observer)->observe(
@@ -220,9 +220,10 @@ private:
     observed = (*observer)->observed();
     std::vector<EdgeThresholds> thresholds;
     for (size_t i = 0; i < edges.size(); ++i) {
-      if (!limits || limits->hasFactors()) // else they stay ones
+      if (divisionOf(edges[i]) != OnnxLimits::None) // else they stay ones
         sets[i] = factorSetsOf(edges[i], extents[i], (*seen)[i]);
-      thresholds.push_back(thresholdsOf(extents[i], sets[i], (*seen)[i]));
+      thresholds.push_back(
+          thresholdsOf(extents[i], sets[i], (*seen)[i], worthOf(edges[i])));
     }
     if (!edges.empty())
       seen = (*observer)->observe(options.calibration, sets, thresholds,
@@ -240,6 +241,7 @@ private:
         rounding = limits->inputOf(decidingLayers(edges[i]), std::min(ranges.back().first, 0.0));
       std::vector<EdgeChoice> choices =
           choicesOf(edges[i], extents[i], sets[i], edge, thresholds[i], rounding);
+      addResults(edges[i], rounding, (*observer)->results(), choices);
       if (asksBlocks())
         if (auto blocks = blocksOf(edges[i], layers, extents[i], sets[i], edge))
           choices.push_back(*blocks);
@@ -250,6 +252,32 @@ private:
     for (size_t i = 0; i < tables.size(); ++i)
       decisions.push_back({{}, std::vector<EdgeChoice>(tableStays[i].empty()), i});
     return {};
+  }
+
+  /// What divides the channels that are read, in a file for other engines the dearest of its
+  /// layers.
+  OnnxLimits::Division divisionOf(const Edge &edge) const {
+    OnnxLimits::Division division =
+        !limits || limits->hasFactors() ? OnnxLimits::Maker : OnnxLimits::None;
+    for (size_t layer : onnx.divisions.empty() ? std::vector<size_t>() : edge.layers)
+      if (stays[layer].empty())
+        division = std::min(division, onnx.divisions[layer]);
+    return division;
+  }
+
+  /// What is left of an error that is worth dividing channels.
+  double worthOf(const Edge &edge) const {
+    return divisionOf(edge) == OnnxLimits::Node ? kWorthNode : kWorthIt;
+  }
+
+  /// Other engines compute some layers in integers only where their results are rounded, too.
+  void addResults(const Edge &edge, const InputRounding &rounding,
+                  const std::vector<EdgeStatistics> &given, std::vector<EdgeChoice> &choices) {
+    for (size_t layer : onnx.results.empty() ? std::vector<size_t>() : edge.layers)
+      for (EdgeChoice &choice : choices)
+        if (choice.choice.form == LayerChoice::Static && onnx.results[layer])
+          if (auto result = resultOf(given[layer], *onnx.results[layer], rounding))
+            choice.results[layer] = *result;
   }
 
   /// By what is read, where that is known.
@@ -281,7 +309,7 @@ private:
     // What is to stay in f32 reads no bytes, and an ONNX file may not say it.
     bool canBeEverywhere = decision.layers.size() == edge.layers.size() &&
                            llvm::all_of(edge.layers, [&](size_t layer) {
-                             return notEverywhere.empty() || notEverywhere[layer].empty();
+                             return onnx.everywhere.empty() || onnx.everywhere[layer].empty();
                            });
     llvm::erase_if(choices, [&](const EdgeChoice &c) {
       return (!allHaveRows && c.choice.form == LayerChoice::Rows) ||
@@ -362,7 +390,10 @@ private:
         Operation *op = layers[index].op;
         os << op->getName() << op->getDiscardableAttrDictionary() << op->getPropertiesAsAttribute();
         llvm::interleaveComma(op->getOperandTypes(), os << ':');
-        os << ';';
+        bool isRounded = llvm::any_of(decision.choices, [&](const EdgeChoice &choice) {
+          return choice.results.count(index) > 0;
+        });
+        os << (isRounded ? ">;" : ";");
       }
       for (const EdgeChoice &choice : decision.choices)
         kind.isTimed.push_back(choice.choice.form != LayerChoice::Blocks || hasManyWeights());
@@ -551,8 +582,7 @@ private:
   std::vector<Operation *> inRegions;  ///< layers that stay as they are
   std::vector<std::string> tableStays; ///< as `stays`
   std::vector<std::string> stays;      ///< by layer why it stays in f32 whatever it saves, or empty
-  std::vector<std::string> notEverywhere; ///< by layer what keeps an ONNX file from rounding its
-                                          ///< input for others, or empty; none without such a file
+  OnnxLimits onnx;                     ///< of the ONNX file that is asked for; empty without one
   std::vector<std::pair<double, double>> ranges; ///< of what edges' layers read, by decision
   std::vector<Decision> decisions;
 };

@@ -69,6 +69,9 @@ llvm::Error checkDecision(const StrategyLine &decision, const StrategyLine &own,
     return readError("layer '" + own.node + "' has no rows with scales of their own");
   if (decision.form == StrategyLine::Blocks && !layer.hasBlocks)
     return readError("layer '" + own.node + "' has no blocks of " + Twine(kWeightBlock));
+  if (decision.result && !valueGivenBehind(layer.op, unsigned(decision.result->behind)))
+    return readError("layer '" + own.node + "' has no result " + Twine(decision.result->behind) +
+                     " operators behind it");
   std::optional<int64_t> channels;
   if (layer.inputChannel)
     channels = cast<SymTensorType>(layer.input.getType()).getDim(*layer.inputChannel).asConstant();
@@ -150,6 +153,8 @@ StrategyFiles strategyFiles(const Module &module, const std::vector<Decision> &d
       line.rounding = choice.choice.rounding;
       line.strength = choice.strength;
       line.factors = choice.choice.factors;
+      if (auto result = choice.results.find(layer); result != choice.results.end())
+        line.result = {result->second.scale, result->second.zero, int64_t(result->second.behind)};
       if (auto found = choice.rounded.find(layer); found != choice.rounded.end()) {
         line.rounded = numbersKey(*found->second);
         rounded.insert({int64_t(layer), found->second});
@@ -188,6 +193,9 @@ Result<Module> applyStrategy(const Module &module, const std::string &path) {
     if (llvm::Error why = checkDecision(line, own[i], decided))
       return refused(llvm::toString(std::move(why)));
     decisions.push_back({{}, {choiceOf(line)}, {}});
+    if (line.result)
+      decisions.back().choices[0].results[i] = {unsigned(line.result->behind), line.result->scale,
+                                                line.result->zero};
     if (!line.rounded.empty()) {
       if (llvm::Error why = checkRounded(line, decided.layers[i], *rounded))
         return quantizeError("W0324", llvm::toString(std::move(why)), beside);

@@ -15,7 +15,7 @@ constexpr LineFormat kFormat{"weft-strategy",        "decision",
                              /*fields=*/6,           kMostStrategyLineBytes,
                              kMostStrategyLineBytes, kMostStrategyLayers};
 constexpr size_t kLayerDigits = 5;
-constexpr int64_t kMostZero = 255, kMostWeight = 127;
+constexpr int64_t kMostZero = 255, kMostWeight = 127, kMostBehind = 8;
 
 /// A number above 0 that an f32 has, too.
 std::optional<float> positive(StringRef text) {
@@ -23,6 +23,39 @@ std::optional<float> positive(StringRef text) {
   if (!number || !(float(*number) > 0) || !std::isfinite(float(*number)))
     return std::nullopt;
   return float(*number);
+}
+
+/// Such as "scale=0.5" "zero=3".
+bool readScale(StringRef scaleWord, StringRef zeroWord, float &scale, int64_t &zero) {
+  std::optional<float> number;
+  std::optional<int64_t> whole;
+  if (scaleWord.consume_front("scale=") && zeroWord.consume_front("zero="))
+    number = positive(scaleWord), whole = wholeNumber(zeroWord, kMostZero);
+  if (!number || !whole)
+    return false;
+  scale = *number;
+  zero = *whole;
+  return true;
+}
+
+/// "gives" "scale=0.5" "zero=3" "behind=1"; words that are none stay.
+void readResult(ArrayRef<StringRef> &words, std::optional<StrategyLine::Result> &result) {
+  if (words.size() != 4 || words[0] != "gives")
+    return;
+  StrategyLine::Result read;
+  StringRef behindWord = words[3];
+  if (!readScale(words[1], words[2], read.scale, read.zero) || !behindWord.consume_front("behind="))
+    return;
+  std::optional<int64_t> behind = wholeNumber(behindWord, kMostBehind);
+  if (!behind)
+    return;
+  read.behind = *behind;
+  result = read;
+  words = {};
+}
+
+std::string scaleText(float scale, int64_t zero) {
+  return " scale=" + realText(scale) + " zero=" + std::to_string(zero);
 }
 
 bool hasScale(StrategyLine::Form form) {
@@ -81,19 +114,14 @@ Error readForm(StringRef text, StrategyLine &line) {
   ArrayRef<StringRef> others = ArrayRef(words).drop_front(std::min(fixed, words.size()));
   if (hasScale(line.form) || line.form == StrategyLine::Rows)
     readRounding(others, line.rounding);
+  if (hasScale(line.form))
+    readResult(others, line.result);
   if (words.size() < fixed || !others.empty() || (line.form == StrategyLine::F32 && text != "f32"))
     return readError(quotedText(text) + " is no form such as f32, rows or static scale=0.5 zero=3");
   if (!hasScale(line.form))
     return Error::success();
-  StringRef scaleWord = words[1], zeroWord = words[2];
-  std::optional<float> scale;
-  std::optional<int64_t> zero;
-  if (scaleWord.consume_front("scale=") && zeroWord.consume_front("zero="))
-    scale = positive(scaleWord), zero = wholeNumber(zeroWord, kMostZero);
-  if (!scale || !zero)
+  if (!readScale(words[1], words[2], line.scale, line.zero))
     return readError(quotedText(text) + " is no form such as static scale=0.5 zero=3");
-  line.scale = *scale;
-  line.zero = *zero;
   return Error::success();
 }
 
@@ -160,8 +188,11 @@ std::string StrategyLine::text() const {
                      : form == Everywhere ? "everywhere"
                                           : "static";
   if (hasScale(form))
-    what += " scale=" + realText(scale) + " zero=" + std::to_string(zero);
+    what += scaleText(scale, zero);
   what += roundingText(rounding);
+  if (result)
+    what += " gives" + scaleText(result->scale, result->zero) +
+            " behind=" + std::to_string(result->behind);
   if (!rounded.empty())
     what += " rounded=" + rounded;
   std::string equalised = factors.empty() ? "-" : realText(strength) + ":";

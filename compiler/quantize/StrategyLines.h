@@ -25,6 +25,12 @@ struct StrategyLine {
   /// Behind the form where it is not the usual one: "signed", "weight<=64", "one_scale",
   /// "powers_of_two", in this order.
   ByteRounding rounding;
+  /// Of one with a scale, behind all that: " gives scale=S zero=Z behind=N", as RoundedResult.
+  struct Result {
+    float scale;
+    int64_t zero, behind;
+  };
+  std::optional<Result> result;
   double strength = 0;        ///< of the equalisation, for people; none without factors
   std::vector<float> factors; ///< what channels are divided by; "-" when there are none
   std::string

@@ -1,134 +1,74 @@
 //===- WriteOnnx.cpp - A strategy in the user's own ONNX file ---------------------------------===//
 //
-//   before   y = MatMul(x, w)
-//   after    y = MatMul(DequantizeLinear(QuantizeLinear(x)), DequantizeLinear(bytes))
+//   before   y = Conv(x, w, b)
+//   after    y = Conv(DequantizeLinear(QuantizeLinear(x)), DequantizeLinear(bytes),
+//                     DequantizeLinear(sums))
 //
 // Where the input is rounded for what else reads it, too, those nodes read what is restored as
-// well.
+// well, and where a result is rounded, whatever reads it does. Channels are divided where they are
+// made, if they can be (FoldFactors.h), else by a Mul.
 //
 // The form that other engines compute in integers. Everything else in the file stays as it is, but
 // what nothing reads.
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/quantize/WriteOnnx.h"
-#include "compiler/import/onnx/file/OnnxTensorData.h"
-#include "compiler/import/onnx/file/WireOutput.h"
 #include "compiler/import/readers/ReadError.h"
-#include "compiler/model/ModuleImpl.h"
+#include "compiler/quantize/FoldFactors.h"
+#include "compiler/quantize/OnnxLayers.h"
 #include "compiler/quantize/Strategy.h"
 #include "compiler/quantize/StrategyLines.h"
-#include "compiler/reduce/OnnxDraft.h"
 #include "compiler/reduce/WriteProgram.h"
-#include "llvm/ADT/StringExtras.h"
-#include <cstring>
-#include <set>
+#include <cmath>
 
 using namespace mlir;
 
 namespace weft {
 namespace {
 
-/// Numbers of fields and kinds in onnx.proto.
-enum Field : unsigned {
-  NodeInput = 1,
-  NodeOutput = 2,
-  NodeName = 3,
-  NodeOperator = 4,
-  NodeAttribute = 5,
-  GraphNode = 1,
-  GraphInitializer = 5,
-  AttributeName = 1,
-  AttributeInteger = 3,
-  AttributeKind = 20,
-  TensorDim = 1,
-  TensorElement = 2,
-  TensorName = 8,
-  TensorRaw = 9,
-};
-enum Element : int64_t { F32 = 1, U8 = 2, I8 = 3 };
-constexpr int64_t kSignedZero = 128; ///< of unsigned bytes that stand for signed ones
-constexpr int64_t kIntegerKind = 2, kLeastOpset = 13; // scales along an axis
-constexpr StringLiteral kWritten[] = {"Conv", "Gemm", "MatMul"};
+constexpr int64_t kSignedZero = 128;  ///< of unsigned bytes that stand for signed ones
+constexpr int64_t kLeastOpset = 13;   // scales along an axis
+constexpr double kMostBias = 1 << 30; ///< of what is added to sums of products
 
-std::string textOf(StringRef message, unsigned number) {
-  WireCursor cursor(ArrayRef<char>(message.data(), message.size()));
-  for (WireField field; cursor.next(field);)
-    if (field.number == number)
-      return std::string(field.bytes.data(), field.bytes.size());
-  return "";
-}
-
-template <typename Number>
-OnnxPart tensorOf(const std::string &name, Element element, ArrayRef<int64_t> dims,
-                  ArrayRef<Number> numbers) {
-  WireOutput out;
-  for (int64_t dim : dims)
-    out.integer(TensorDim, dim);
-  out.integer(TensorElement, element);
-  out.text(TensorName, name);
-  out.text(TensorRaw, StringRef(reinterpret_cast<const char *>(numbers.data()),
-                                numbers.size() * sizeof(Number)));
-  return OnnxPart(GraphInitializer, name, out.bytes);
-}
-
-/// A node whose name is that of its result.
-OnnxDraftNode nodeOf(StringRef type, ArrayRef<std::string> inputs, const std::string &output,
-                     std::optional<int64_t> axis = std::nullopt) {
-  WireOutput out;
-  for (const std::string &input : inputs)
-    out.text(NodeInput, input);
-  out.text(NodeOutput, output);
-  out.text(NodeName, output);
-  out.text(NodeOperator, type);
-  if (axis) {
-    WireOutput attribute;
-    attribute.text(AttributeName, "axis");
-    attribute.integer(AttributeInteger, *axis);
-    attribute.integer(AttributeKind, kIntegerKind);
-    out.text(NodeAttribute, attribute.bytes);
-  }
-  return OnnxDraft::nodeOf(OnnxPart(GraphNode, "", out.bytes));
-}
-
-/// The node with other names for its first two inputs.
-OnnxDraftNode reading(const OnnxDraftNode &node, const std::string &x, const std::string &weight) {
-  WireOutput out;
-  StringRef message = node.part.content();
-  WireCursor cursor(ArrayRef<char>(message.data(), message.size()));
-  size_t at = 0;
-  for (WireField field; cursor.next(field);)
-    if (field.number == NodeInput && at < 2)
-      out.text(NodeInput, at++ == 0 ? x : weight);
-    else
-      out.raw(StringRef(field.start, size_t(cursor.position() - field.start)));
-  return OnnxDraft::nodeOf(OnnxPart(node.part.field, "", out.bytes));
-}
-
-/// The node with another name for each of its inputs that is `from`.
-OnnxDraftNode renamed(const OnnxDraftNode &node, const std::string &from, const std::string &to) {
-  WireOutput out;
-  StringRef message = node.part.content();
-  WireCursor cursor(ArrayRef<char>(message.data(), message.size()));
-  for (WireField field; cursor.next(field);)
-    if (field.number == NodeInput && StringRef(field.bytes.data(), field.bytes.size()) == from)
-      out.text(NodeInput, to);
-    else
-      out.raw(StringRef(field.start, size_t(cursor.position() - field.start)));
-  return OnnxDraft::nodeOf(OnnxPart(node.part.field, "", out.bytes));
+/// The channels that a layer's node reads.
+OnnxChannel channelOf(const IntegerLayer &layer, const OnnxDraftNode &node) {
+  return {node.inputs[0], int64_t(*layer.inputChannel),
+          int64_t(cast<SymTensorType>(layer.input.getType()).getRank())};
 }
 
 class QdqWriter {
 public:
-  QdqWriter(OnnxDraft &draft, const Module &module, const std::vector<IntegerLayer> &layers)
-      : draft(draft), module(module) {
-    for (const IntegerLayer &layer : layers) {
-      operations.insert(layer.op);
-      names.insert(nodeNameOf(layer.op));
+  QdqWriter(OnnxDraft &draft, const Module &module, const std::vector<IntegerLayer> &layers,
+            ArrayRef<StrategyLine> lines)
+      : draft(draft), layers(layers), inFileLayers(draft, module, layers), constants(draft) {
+    std::map<std::string, bool> hasFreeColumns;
+    for (const StrategyLine &line : lines) {
+      size_t at = 0;
+      if (!hasScale(line) || inFileLayers.find(layers[size_t(line.layer)], at))
+        continue;
+      std::string name = nameOf(draft.nodes[at]);
+      lineOf[name] = &line;
+      hasFreeColumns[name] =
+          !line.rounding.hasOneScale && !line.rounding.hasPowersOfTwo && !line.result;
+    }
+    fold.emplace(draft, constants, std::move(hasFreeColumns));
+  }
+
+  /// Divides channels where they are made, of all layers; before any is added.
+  void foldFactors() {
+    for (const auto &[name, line] : lineOf) {
+      const IntegerLayer &layer = layers[size_t(line->layer)];
+      const OnnxDraftNode &node = draft.nodes[nodeAt(name)];
+      const std::string x = node.inputs[0];
+      if (!line->factors.empty() && !folded.count(x) && allDivide(x, *line) &&
+          fold->fold(channelOf(layer, node), line->factors))
+        folded.insert(x);
     }
   }
 
   /// Of a layer in integers. An error where ONNX, or this writer, cannot say what the line does.
-  llvm::Error add(const StrategyLine &line, const IntegerLayer &layer) {
+  llvm::Error add(const StrategyLine &line) {
+    const IntegerLayer &layer = layers[size_t(line.layer)];
     std::string name = nodeNameOf(layer.op);
     if (line.form == StrategyLine::Rows)
       return readError("layer '" + name + "' has rows with scales of their own, which QDQ files " +
@@ -136,171 +76,213 @@ public:
     if (line.form == StrategyLine::Blocks)
       return readError("layer '" + name + "' has a weight in blocks, which QDQ files cannot say");
     size_t at = 0;
-    if (std::optional<std::string> why = find(layer, at))
+    if (std::optional<std::string> why = inFileLayers.find(layer, at))
       return readError("node '" + name + "' " + *why);
-    bool isEverywhere = line.form == StrategyLine::Everywhere;
-    const std::string x = draft.nodes[at].inputs[0], own = ownNames(at);
-    if (isEverywhere) {
-      if (std::optional<std::string> why = otherReader(layer, at))
+    std::string result;
+    if (line.result && (result = inFileLayers.valueBehind(layer, line.result->behind)).empty())
+      return readError("node '" + name + "' gives what is rounded in another form");
+    const std::string x = draft.nodes[at].inputs[0];
+    if (line.form == StrategyLine::Everywhere && !everywhere.count(x)) {
+      if (std::optional<std::string> why = inFileLayers.otherReader(layer, at))
         return readError("node '" + name + "' " + *why);
-      if (done.insert(x).second)
-        for (size_t reader : readersOf(x))
-          draft.nodes[reader] = renamed(draft.nodes[reader], x, own + "restored");
-      at += insertAll(behind(x), roundedInput(own, x, line));
+      roundForOthers(x, line);
     }
-    insert(at, line, layer, weightOf(layer));
+    insert(name, line, layer);
+    if (line.result)
+      roundResult(result, line);
     return llvm::Error::success();
   }
 
-  /// Why what else reads the input cannot read it rounded: nodes of the file that do are those of
-  /// the program's operators that do, unless nodes in between stand for nothing there.
-  std::optional<std::string> otherReader(const IntegerLayer &layer, size_t at) const {
-    const std::string &x = draft.nodes[at].inputs[0];
-    std::set<std::string> ofProgram, ofFile;
-    for (Operation *user : layer.input.getUsers())
-      if (!operations.contains(user) && !user->hasTrait<OpTrait::ReturnLike>())
-        ofProgram.insert(nodeNameOf(user));
-    std::vector<size_t> readers = readersOf(x);
-    for (size_t reader : readers)
-      ofFile.insert(textOf(draft.nodes[reader].part.content(), NodeName));
-    bool isCaptured = llvm::any_of(draft.nodes, [&](const OnnxDraftNode &node) {
-      return llvm::is_contained(node.captured, x);
-    });
-    if (isCaptured || ofProgram != ofFile || ofFile.size() != readers.size())
-      return "reads what other nodes read in another form, which cannot be rounded for them";
-    return std::nullopt;
-  }
-
-  /// The position of a layer's node, or what it is or does that keeps it from being written.
-  std::optional<std::string> find(const IntegerLayer &layer, size_t &at) const {
-    std::string name = nodeNameOf(layer.op);
-    bool isFound = false;
-    for (auto [i, node] : llvm::enumerate(draft.nodes)) {
-      if (textOf(node.part.content(), NodeName) != name)
-        continue;
-      if (isFound)
-        return "has a name that several nodes of the file have";
-      isFound = true;
-      at = i;
-    }
-    if (!isFound)
-      return "is none of the file's graph";
-    std::string type = textOf(draft.nodes[at].part.content(), NodeOperator);
-    if (!llvm::is_contained(kWritten, type))
-      return "is of type " + type + ", but only " + llvm::join(ArrayRef(kWritten), ", ") +
-             " are written in integers";
-    return otherWeight(draft.nodes[at], layer);
-  }
-
 private:
-  std::string ownNames(size_t at) const { return draft.nodes[at].outputs[0] + "/weft/"; }
-
-  /// Nodes that read a value and are no layers.
-  std::vector<size_t> readersOf(const std::string &value) const {
-    std::vector<size_t> readers;
-    for (auto [i, node] : llvm::enumerate(draft.nodes))
-      if (llvm::is_contained(node.inputs, value) &&
-          !names.count(textOf(node.part.content(), NodeName)))
-        readers.push_back(i);
-    return readers;
+  static bool hasScale(const StrategyLine &line) {
+    return line.form == StrategyLine::Static || line.form == StrategyLine::Everywhere;
   }
 
-  /// The position behind the node that computes a value; the first for what none does.
-  size_t behind(const std::string &value) const {
+  size_t nodeAt(const std::string &name) const {
+    auto found =
+        llvm::find_if(draft.nodes, [&](const OnnxDraftNode &node) { return nameOf(node) == name; });
+    return size_t(found - draft.nodes.begin());
+  }
+
+  /// Whether all that read a value are layers that divide its channels by the factors of a line.
+  bool allDivide(const std::string &value, const StrategyLine &line) const {
+    return isInner(draft, value) && llvm::all_of(draft.nodes, [&](const OnnxDraftNode &node) {
+             int64_t reads = llvm::count(node.inputs, value);
+             auto found = lineOf.find(nameOf(node));
+             return reads == 0 || (reads == 1 && found != lineOf.end() && node.inputs[0] == value &&
+                                   found->second->factors == line.factors);
+           });
+  }
+
+  static std::string ownNames(const std::string &value) { return value + "/weft/"; }
+
+  /// Behind the node that computes a value; in front of all for what none does.
+  void insertBehind(const std::string &value, const std::vector<OnnxDraftNode> &made) {
+    size_t at = 0;
     for (auto [i, node] : llvm::enumerate(draft.nodes))
       if (llvm::is_contained(node.outputs, value))
-        return i + 1;
-    return 0;
-  }
-
-  size_t insertAll(size_t at, const std::vector<OnnxDraftNode> &made) {
+        at = i + 1;
     draft.nodes.insert(draft.nodes.begin() + ptrdiff_t(at), made.begin(), made.end());
-    return made.size();
   }
 
   /// Bytes that stand for a value, and what they are restored to.
-  std::vector<OnnxDraftNode> roundedInput(const std::string &own, const std::string &x,
-                                          const StrategyLine &line) {
-    draft.initializers.push_back(tensorOf<float>(own + "scale", F32, {}, {line.scale}));
+  std::vector<OnnxDraftNode> rounded(const std::string &own, const std::string &x, float scale,
+                                     int64_t zero, bool isSigned) {
     draft.initializers.push_back(
-        line.rounding.isSigned
-            ? tensorOf<int8_t>(own + "zero", I8, {}, {int8_t(line.zero - kSignedZero)})
-            : tensorOf<uint8_t>(own + "zero", U8, {}, {uint8_t(line.zero)}));
+        tensorOf<float>(own + "scale", OnnxElementType::Float, {}, {scale}));
+    draft.initializers.push_back(
+        isSigned ? tensorOf<int8_t>(own + "zero", OnnxElementType::Int8, {},
+                                    {int8_t(zero - kSignedZero)})
+                 : tensorOf<uint8_t>(own + "zero", OnnxElementType::UInt8, {}, {uint8_t(zero)}));
     return {
         nodeOf("QuantizeLinear", {x, own + "scale", own + "zero"}, own + "bytes"),
         nodeOf("DequantizeLinear", {own + "bytes", own + "scale", own + "zero"}, own + "restored")};
   }
 
-  std::vector<float> weightOf(const IntegerLayer &layer) const {
-    return floatsOf(layer.weight, [&](StringRef each) { return module.get().weightBytes(each); });
-  }
-
-  /// Nothing where what the program multiplies with is the node's second input, as it stands in the
-  /// file.
-  std::optional<std::string> otherWeight(const OnnxDraftNode &node,
-                                         const IntegerLayer &layer) const {
-    std::string other = "does not read its weight as the file has it";
-    if (node.inputs.size() < 2)
-      return other;
-    for (const OnnxPart &input : draft.inputs)
-      if (input.name == node.inputs[1])
-        return "has a weight that is also an input of the file";
-    auto dims = cast<SymTensorType>(layer.weight.getResult().getType()).getConstantDims();
-    for (const OnnxTensor &tensor : draft.model->graph.initializers) {
-      if (tensor.name != node.inputs[1])
-        continue;
-      llvm::Expected<TensorBytes> bytes = OnnxTensorData(*draft.model).read(tensor);
-      if (!bytes)
-        return "has a weight that cannot be read: " + llvm::toString(bytes.takeError());
-      std::vector<float> weight = weightOf(layer);
-      bool isSame = dims && ArrayRef(tensor.dims) == ArrayRef(*dims) &&
-                    bytes->bytes.size() == weight.size() * sizeof(float) &&
-                    memcmp(bytes->bytes.data(), weight.data(), bytes->bytes.size()) == 0;
-      return isSame ? std::nullopt : std::optional(other);
+  /// What is no layer reads a value rounded as layers do.
+  void roundForOthers(const std::string &x, const StrategyLine &line) {
+    std::vector<size_t> others = inFileLayers.othersReading(x);
+    everywhere.insert(x);
+    size_t before = draft.nodes.size();
+    std::string restored = restoredInput(x, line, nullptr);
+    for (size_t other : others) { // all of them behind what was inserted
+      OnnxDraftNode &node = draft.nodes[other + draft.nodes.size() - before];
+      std::vector<std::string> inputs = node.inputs;
+      std::replace(inputs.begin(), inputs.end(), x, restored);
+      node = reading(node, inputs);
     }
-    return other;
   }
 
-  void insert(size_t at, const StrategyLine &line, const IntegerLayer &layer,
-              ArrayRef<float> weight) {
-    OnnxDraftNode node = draft.nodes[at];
-    std::string own = ownNames(at), x = node.inputs[0];
+  /// The value as a layer reads it. Layers that read it alike share the nodes.
+  std::string restoredInput(const std::string &x, const StrategyLine &line,
+                            const IntegerLayer *layer) {
+    bool isDivided = !line.factors.empty() && !folded.count(x);
+    auto key = std::make_tuple(x, line.scale, line.zero, line.rounding.isSigned,
+                               isDivided ? line.factors : std::vector<float>());
+    std::string &restored = inputs[key];
+    if (!restored.empty())
+      return restored;
+    size_t count = size_t(llvm::count_if(inputs, [&](const auto &each) {
+      return std::get<0>(each.first) == x && !each.second.empty();
+    }));
+    std::string own = ownNames(x) + (count > 0 ? std::to_string(count) + "/" : ""), read = x;
     std::vector<OnnxDraftNode> made;
-    if (!line.factors.empty()) {
-      std::vector<float> inverse;
-      for (float factor : line.factors)
-        inverse.push_back(1 / factor);
-      SmallVector<int64_t> dims(cast<SymTensorType>(layer.input.getType()).getRank(), 1);
-      dims[*layer.inputChannel] = int64_t(inverse.size());
-      draft.initializers.push_back(tensorOf<float>(own + "inverse", F32, dims, inverse));
-      made.push_back(nodeOf("Mul", {x, own + "inverse"}, own + "equalised"));
-      x = own + "equalised";
+    if (isDivided) {
+      made.push_back(divided(own, x, line, *layer));
+      read = made.back().outputs[0];
     }
-    if (line.form != StrategyLine::Everywhere) // which has it already, in front of all who read it
-      llvm::append_range(made, roundedInput(own, x, line));
-    ByteWeight rounded = roundWeight(layer, weight, line.factors, line.rounding);
+    llvm::append_range(made, rounded(own, read, line.scale, line.zero, line.rounding.isSigned));
+    insertBehind(x, made);
+    return restored = own + "restored";
+  }
+
+  OnnxDraftNode divided(const std::string &own, const std::string &x, const StrategyLine &line,
+                        const IntegerLayer &layer) {
+    std::vector<float> inverse;
+    for (float factor : line.factors)
+      inverse.push_back(1 / factor);
+    SmallVector<int64_t> dims(cast<SymTensorType>(layer.input.getType()).getRank(), 1);
+    dims[*layer.inputChannel] = int64_t(inverse.size());
+    draft.initializers.push_back(
+        tensorOf<float>(own + "inverse", OnnxElementType::Float, dims, inverse));
+    return nodeOf("Mul", {x, own + "inverse"}, own + "equalised");
+  }
+
+  void insert(const std::string &name, const StrategyLine &line, const IntegerLayer &layer) {
+    OnnxDraftNode node = draft.nodes[nodeAt(name)];
+    std::string own = ownNames(node.outputs[0]);
+    ByteWeight weight =
+        roundWeight(layer, inFileLayers.weightOf(layer), line.factors, line.rounding);
+    ArrayRef<float> columns = fold->columnsOf(name); // whose bytes stay what they are
+    for (size_t i = 0; i < columns.size(); ++i)
+      weight.scales[i] /= columns[i];
+    std::vector<std::string> reads = node.inputs;
+    reads[0] = restoredInput(node.inputs[0], line, &layer);
+    std::vector<OnnxDraftNode> made{restoredWeight(own, line, layer, weight)};
+    reads[1] = made.back().outputs[0];
+    if (std::optional<OnnxDraftNode> bias = restoredBias(node, line, weight.scales)) {
+      made.push_back(*bias);
+      reads[2] = bias->outputs[0];
+    }
+    size_t at = nodeAt(name);
+    draft.nodes[at] = reading(node, reads);
+    draft.nodes.insert(draft.nodes.begin() + ptrdiff_t(at), made.begin(), made.end());
+  }
+
+  OnnxDraftNode restoredWeight(const std::string &own, const StrategyLine &line,
+                               const IntegerLayer &layer, const ByteWeight &weight) {
     SmallVector<int64_t> columns; // one scale for all has no dimension
     if (!line.rounding.hasOneScale)
-      columns.push_back(int64_t(rounded.scales.size()));
+      columns.push_back(int64_t(weight.scales.size()));
     auto dims = *cast<SymTensorType>(layer.weight.getResult().getType()).getConstantDims();
-    std::vector<int8_t> zeros(rounded.scales.size(), 0);
-    draft.initializers.push_back(tensorOf<int8_t>(own + "weight_bytes", I8, dims, rounded.bytes));
+    std::vector<int8_t> zeros(weight.scales.size(), 0);
     draft.initializers.push_back(
-        tensorOf<float>(own + "weight_scale", F32, columns, rounded.scales));
-    draft.initializers.push_back(tensorOf<int8_t>(own + "weight_zero", I8, columns, zeros));
-    made.push_back(
-        nodeOf("DequantizeLinear",
-               {own + "weight_bytes", own + "weight_scale", own + "weight_zero"}, own + "weight",
-               line.rounding.hasOneScale ? std::nullopt : std::optional<int64_t>(layer.column)));
-    draft.nodes[at] = reading(node, own + "restored", own + "weight");
-    insertAll(at, made);
+        tensorOf<int8_t>(own + "weight_bytes", OnnxElementType::Int8, dims, weight.bytes));
+    draft.initializers.push_back(
+        tensorOf<float>(own + "weight_scale", OnnxElementType::Float, columns, weight.scales));
+    draft.initializers.push_back(
+        tensorOf<int8_t>(own + "weight_zero", OnnxElementType::Int8, columns, zeros));
+    return nodeOf("DequantizeLinear",
+                  {own + "weight_bytes", own + "weight_scale", own + "weight_zero"}, own + "weight",
+                  line.rounding.hasOneScale ? std::nullopt : std::optional<int64_t>(layer.column));
+  }
+
+  /// What a node adds to its products, in units of their sums, as engines add integers; nothing
+  /// where it adds nothing, or what is none of 32 bits.
+  std::optional<OnnxDraftNode> restoredBias(const OnnxDraftNode &node, const StrategyLine &line,
+                                            ArrayRef<float> weightScales) {
+    const OnnxNode *read = inFile(draft, node);
+    std::optional<FloatTensor> bias;
+    if (node.inputs.size() > 2 && read && floatOf(*read, "beta", 1) == 1)
+      bias = constants.find(node.inputs[2]);
+    if (!bias || bias->dims.size() != 1 ||
+        (weightScales.size() > 1 && bias->numbers.size() != weightScales.size()))
+      return std::nullopt;
+    std::vector<float> scales;
+    for (float scale : weightScales)
+      scales.push_back(scale * line.scale * floatOf(*read, "alpha", 1));
+    std::vector<int32_t> sums;
+    for (auto [i, number] : llvm::enumerate(bias->numbers)) {
+      float scale = scales[i % scales.size()];
+      double sum = double(number) / double(scale);
+      if (!(scale > 0) || !(std::fabs(sum) <= kMostBias))
+        return std::nullopt;
+      sums.push_back(int32_t(std::nearbyint(sum)));
+    }
+    std::string own = ownNames(node.outputs[0]);
+    SmallVector<int64_t> columns;
+    if (!line.rounding.hasOneScale)
+      columns.push_back(int64_t(scales.size()));
+    draft.initializers.push_back(
+        tensorOf<int32_t>(own + "bias_sums", OnnxElementType::Int32, bias->dims, sums));
+    draft.initializers.push_back(
+        tensorOf<float>(own + "bias_scale", OnnxElementType::Float, columns, scales));
+    return nodeOf("DequantizeLinear", {own + "bias_sums", own + "bias_scale"}, own + "bias",
+                  columns.empty() ? std::nullopt : std::optional<int64_t>(0));
+  }
+
+  /// Whatever reads a value reads it rounded under its name.
+  void roundResult(const std::string &value, const StrategyLine &line) {
+    std::string own = ownNames(value) + "given/";
+    std::vector<OnnxDraftNode> made =
+        rounded(own, own + "result", line.result->scale, line.result->zero, line.rounding.isSigned);
+    made.back() = giving(made.back(), value);
+    for (OnnxDraftNode &node : draft.nodes)
+      if (!node.outputs.empty() && node.outputs[0] == value)
+        node = giving(node, own + "result");
+    insertBehind(own + "result", made);
   }
 
   OnnxDraft &draft;
-  const Module &module;
-  llvm::SmallPtrSet<Operation *, 32> operations; ///< all layers
-  std::set<std::string> names;                   ///< of their nodes
-  std::set<std::string> done;                    ///< what is rounded for all who read it
+  const std::vector<IntegerLayer> &layers;
+  const OnnxLayers inFileLayers;
+  OnnxConstants constants;
+  std::map<std::string, const StrategyLine *> lineOf; ///< by node of a layer with one scale
+  std::optional<FactorFold> fold;
+  std::set<std::string> folded;     ///< values whose channels are divided where they are made
+  std::set<std::string> everywhere; ///< values that are rounded for all who read them
+  /// By what is read and how it is rounded.
+  std::map<std::tuple<std::string, float, int64_t, bool, std::vector<float>>, std::string> inputs;
 };
 
 llvm::Expected<OnnxDraft> draftOf(const std::string &model) {
@@ -320,35 +302,63 @@ llvm::Error writeQdq(const Module &module, const std::string &strategy, const st
     return draft.takeError();
   Result<func::FuncOp> function = calledFunction(module);
   std::vector<IntegerLayer> layers = integerLayers(*function);
-  QdqWriter writer(*draft, module, layers);
   for (const StrategyLine &line : *lines)
     if (line.form == StrategyLine::Bytes)
       return readError("table '" + line.node + "' in bytes is not written into ONNX files");
-    else if (line.form != StrategyLine::F32)
-      if (llvm::Error error = writer.add(line, layers[size_t(line.layer)]))
+  QdqWriter writer(*draft, module, layers, *lines);
+  writer.foldFactors();
+  for (const StrategyLine &line : *lines)
+    if (line.form != StrategyLine::F32)
+      if (llvm::Error error = writer.add(line))
         return error;
   draft->prune();
   llvm::Expected<std::string> bytes = draft->serialize();
   return bytes ? writeWhole(path, *bytes) : bytes.takeError();
 }
 
+/// Whether the channels of what a layer reads may be divided.
+bool canDivide(OnnxDraft &draft, const OnnxLayers &inFileLayers, const IntegerLayer &layer,
+               size_t at, const std::set<std::string> &integers) {
+  OnnxConstants constants(draft);
+  OnnxChannel channel = channelOf(layer, draft.nodes[at]);
+  bool isForLayers =
+      isInner(draft, channel.value) && llvm::all_of(draft.nodes, [&](const OnnxDraftNode &node) {
+        return !llvm::is_contained(node.inputs, channel.value) || integers.count(nameOf(node));
+      });
+  auto size = cast<SymTensorType>(layer.input.getType()).getDim(*layer.inputChannel).asConstant();
+  bool isFolded =
+      isForLayers && FactorFold(draft, constants, {}).canFold(channel, size_t(size.value_or(0)));
+  return isFolded || !inFileLayers.isOfConvolution(channel.value);
+}
+
 } // namespace
 
-llvm::Expected<OnnxRefusals> refusedByOnnx(const Module &module,
-                                           const std::vector<IntegerLayer> &layers,
-                                           const std::string &model) {
+llvm::Expected<OnnxLimits> limitsOfOnnx(const Module &module,
+                                        const std::vector<IntegerLayer> &layers,
+                                        const std::vector<std::string> &stays,
+                                        const std::string &model) {
   llvm::Expected<OnnxDraft> draft = draftOf(model);
   if (!draft)
     return draft.takeError();
-  QdqWriter writer(*draft, module, layers);
-  OnnxRefusals why;
-  for (const IntegerLayer &layer : layers) {
-    size_t at = 0;
-    why.layers.push_back(writer.find(layer, at).value_or(""));
-    why.everywhere.push_back(why.layers.back().empty() ? writer.otherReader(layer, at).value_or("")
-                                                       : why.layers.back());
+  OnnxLayers inFileLayers(*draft, module, layers);
+  OnnxLimits limits;
+  std::set<std::string> integers;
+  std::vector<size_t> positions(layers.size(), 0);
+  for (auto [i, layer] : llvm::enumerate(layers)) {
+    limits.layers.push_back(inFileLayers.find(layer, positions[i]).value_or(""));
+    bool isWritten = limits.layers.back().empty();
+    limits.everywhere.push_back(isWritten
+                                    ? inFileLayers.otherReader(layer, positions[i]).value_or("")
+                                    : limits.layers.back());
+    if (isWritten && stays[i].empty())
+      integers.insert(nodeNameOf(layer.op));
   }
-  return why;
+  for (auto [i, layer] : llvm::enumerate(layers)) {
+    limits.results.push_back(inFileLayers.resultToRound(layer, integers));
+    limits.hasFactors.push_back(limits.layers[i].empty() && layer.inputChannel &&
+                                canDivide(*draft, inFileLayers, layer, positions[i], integers));
+  }
+  return limits;
 }
 
 Result<void> writeOnnx(const Module &module, const std::string &strategy, const std::string &model,

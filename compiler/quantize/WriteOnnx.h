@@ -1,7 +1,7 @@
 //===- WriteOnnx.h - What an ONNX file with QuantizeLinear can say ----------------------------===//
 //
-//   Expected<OnnxRefusals> why = refusedByOnnx(module, layers, "model.onnx");
-//   if (!why->layers[3].empty()) …         // "its node " + why->layers[3]: it has to stay in f32
+//   Expected<OnnxLimits> file = limitsOfOnnx(module, layers, stays, "model.onnx");
+//   if (!file->layers[3].empty()) …         // "its node " + file->layers[3]: it has to stay in f32
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_QUANTIZE_WRITEONNX_H
 #define WEFT_COMPILER_QUANTIZE_WRITEONNX_H
@@ -12,16 +12,23 @@
 
 namespace weft {
 
-/// By layer what keeps weft::writeOnnx from writing it with integers, and from rounding its input
-/// for whatever else reads that, as what its node is or does; empty where nothing does.
-struct OnnxRefusals {
+/// What is written for other engines, by layer.
+struct OnnxLimits {
+  /// What keeps weft::writeOnnx from writing it with integers, and from rounding its input for
+  /// whatever else reads that, as what its node is or does; empty where nothing does.
   std::vector<std::string> layers, everywhere;
+  /// How many operators behind it stands what has to be rounded, too; nothing where nothing has.
+  std::vector<std::optional<unsigned>> results;
+  /// Whether channels of its input may be divided: where they are made, or by a node that keeps no
+  /// convolution from being fused.
+  std::vector<bool> hasFactors;
 };
 
-/// An error where no layer of that file can be.
-llvm::Expected<OnnxRefusals> refusedByOnnx(const Module &module,
-                                           const std::vector<IntegerLayer> &layers,
-                                           const std::string &model);
+/// An error where no layer of that file can be. Those that stay in f32 have a reason in `stays`.
+llvm::Expected<OnnxLimits> limitsOfOnnx(const Module &module,
+                                        const std::vector<IntegerLayer> &layers,
+                                        const std::vector<std::string> &stays,
+                                        const std::string &model);
 
 } // namespace weft
 

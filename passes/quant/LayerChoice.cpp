@@ -92,6 +92,29 @@ static void addRounding(Builder &b, const ByteRounding &rounding, NamedAttrList 
     entries.set("powers_of_two", b.getUnitAttr());
 }
 
+static void addResult(Builder &b, const std::optional<RoundedResult> &result,
+                      NamedAttrList &entries) {
+  if (!result)
+    return;
+  entries.set("result_behind", b.getI64IntegerAttr(result->behind));
+  entries.set("result_scale", b.getF32FloatAttr(result->scale));
+  entries.set("result_zero", b.getI64IntegerAttr(result->zero));
+}
+
+/// All three or none, and a value that is there.
+static bool readResult(Operation *layer, DictionaryAttr entries,
+                       std::optional<RoundedResult> &result) {
+  auto behind = entries.getAs<IntegerAttr>("result_behind");
+  auto scale = entries.getAs<FloatAttr>("result_scale");
+  auto zero = entries.getAs<IntegerAttr>("result_zero");
+  if (!behind && !scale && !zero)
+    return true;
+  if (!behind || !scale || !zero || behind.getValue().ugt(kMostBehind) || !zero.getValue().ult(256))
+    return false;
+  result = {unsigned(behind.getInt()), float(scale.getValueAsDouble()), zero.getInt()};
+  return bool(valueGivenBehind(layer, result->behind));
+}
+
 static ByteRounding roundingOf(DictionaryAttr entries) {
   ByteRounding rounding;
   rounding.isSigned = entries.contains("signed");
@@ -115,6 +138,7 @@ ArrayAttr choicesAttr(MLIRContext *context, ArrayRef<LayerChoice> choices) {
       entries.set("zero", b.getI64IntegerAttr(choice.zero));
       if (choice.everywhere)
         entries.set("everywhere", b.getUnitAttr());
+      addResult(b, choice.result, entries);
     }
     addRounding(b, choice.rounding, entries);
     if (!choice.factors.empty())
@@ -164,6 +188,8 @@ FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
       fits = fits && choice.form == LayerChoice::Static && choice.factors.empty();
     if (choice.form == LayerChoice::Blocks)
       fits = fits && readRounded(entries, choice.rounded);
+    if (choice.form == LayerChoice::Static)
+      fits = fits && readResult(layer.op, entries, choice.result);
     if (fits)
       choice.rounding = roundingOf(entries);
     fits = fits && choice.rounding.mostWeight > 0 && choice.rounding.mostWeight <= kMostByte;
@@ -262,6 +288,40 @@ void roundEverywhere(ImplicitLocOpBuilder &b, ArrayRef<IntegerLayer> layers,
     for (OpOperand *other : others)
       other->set(rounded);
   }
+}
+
+Value valueGivenBehind(Operation *layer, unsigned operators) {
+  Value value = layer->getResult(0);
+  for (unsigned i = 0; i < operators; ++i) {
+    if (i == kMostBehind || !value.hasOneUse())
+      return {};
+    Operation *user = *value.user_begin();
+    if (user->getNumResults() != 1 || user->getBlock() != layer->getBlock())
+      return {};
+    value = user->getResult(0);
+  }
+  return typeOf(value).getElementType().isF32() ? value : Value();
+}
+
+StaticScale constantResultScale(ImplicitLocOpBuilder &b, const LayerChoice &choice) {
+  LayerChoice result;
+  result.scale = choice.result->scale;
+  result.zero = choice.result->zero;
+  result.rounding.isSigned = choice.rounding.isSigned;
+  return constantScale(b, result);
+}
+
+void roundResult(ImplicitLocOpBuilder &b, const IntegerLayer &layer, const RoundedResult &result,
+                 function_ref<Value(Value)> build) {
+  Value value = valueGivenBehind(layer.op, result.behind);
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : value.getUses())
+    uses.push_back(&use);
+  b.setInsertionPointAfterValue(value);
+  b.setLoc(value.getLoc());
+  Value rounded = build(value);
+  for (OpOperand *use : uses)
+    use->set(rounded);
 }
 
 /// As they were rounded, else to nearest.

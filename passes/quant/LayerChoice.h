@@ -24,6 +24,16 @@ struct RoundedConstants {
   mlir::Attribute numbers, scales, zeros;
 };
 
+/// What a layer gives is rounded, too, behind so many operators that each are the only reader of what is before them, as an activation.
+struct RoundedResult {
+  unsigned behind;
+  float scale;
+  int64_t zero; ///< 0 to 255; signed bytes have this less 128
+};
+constexpr unsigned kMostBehind = 8;
+/// Where it is rounded; null where no such operators are behind a layer.
+mlir::Value valueGivenBehind(mlir::Operation *layer, unsigned operators);
+
 struct LayerChoice {
   enum Form {
     Static, ///< the whole input is rounded, by `scale` and `zero`
@@ -36,6 +46,8 @@ struct LayerChoice {
   ByteRounding rounding; ///< of the form Static and Rows
   /// Of a static one: whatever else reads the input reads it rounded, too, so that it is stored as bytes only. There are no factors then.
   bool everywhere = false;
+  /// Of a static one, in bytes like those of the input.
+  std::optional<RoundedResult> result = std::nullopt;
   /// What each channel of the input is divided by before it is rounded, and of the weight multiplied by. Empty: nothing.
   std::vector<float> factors;
   /// Of blocks; nothing where they are rounded to nearest.
@@ -81,6 +93,12 @@ mlir::Value restored(mlir::ImplicitLocOpBuilder &b, mlir::Value input, StaticSca
 void roundEverywhere(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<IntegerLayer> layers,
                      llvm::function_ref<const LayerChoice *(size_t)> choiceOf,
                      llvm::function_ref<mlir::Value(size_t, const LayerChoice &)> build);
+
+/// What a choice gives, rounded.
+StaticScale constantResultScale(mlir::ImplicitLocOpBuilder &b, const LayerChoice &choice);
+/// Whatever reads what stands behind a layer then reads what `build` makes of it.
+void roundResult(mlir::ImplicitLocOpBuilder &b, const IntegerLayer &layer,
+                 const RoundedResult &result, llvm::function_ref<mlir::Value(mlir::Value)> build);
 
 /// The layer's result as the choice computes it; null where the weight's elements are not known.
 mlir::Value buildChoice(mlir::ImplicitLocOpBuilder &b, const IntegerLayer &layer,

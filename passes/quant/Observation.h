@@ -12,6 +12,9 @@ constexpr llvm::StringLiteral kOwnInputs = "quantize.";
 /// The input with inverses of factors: of each edge with rows one set after the other, each with a number for every channel.
 constexpr llvm::StringLiteral kFactorsInput = "quantize.factors";
 
+/// On a layer whose result is observed: behind how many operators, as RoundedResult.
+constexpr llvm::StringLiteral kObservedBehindAttr = "weft.observed_behind";
+
 /// The channels of all edges with rows.
 int64_t peakChannels(const std::vector<Edge> &edges);
 

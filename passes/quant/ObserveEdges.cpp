@@ -12,6 +12,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/quant/LayerChoice.h"
 #include "passes/quant/Observation.h"
 #include "passes/quant/Passes.h"
 #include "passes/quant/PositionMask.h"
@@ -34,7 +35,8 @@ public:
         mask(mask) {}
 
   void run() {
-    std::vector<Edge> edges = edgesOf(integerLayers(function));
+    std::vector<IntegerLayer> layers = integerLayers(function);
+    std::vector<Edge> edges = edgesOf(layers);
     if (int64_t count = strengths * peakChannels(edges); count > 0) {
       unsigned position = function.getNumArguments();
       function.insertArgument(position, tensorOf({constant(count)}), named(kFactorsInput),
@@ -52,6 +54,10 @@ public:
     }
     for (const Edge &edge : edges)
       observe(edge);
+    for (const IntegerLayer &layer : layers)
+      if (auto behind = layer.op->getAttrOfType<IntegerAttr>(kObservedBehindAttr))
+        if (Value given = valueGivenBehind(layer.op, unsigned(behind.getInt())))
+          observeResult(given);
   }
 
 private:
@@ -87,6 +93,16 @@ private:
     addResult(counts(edge, seen), name + "counts");
     if (edge.hasRows)
       addResult(peaks(edge, seen, others.size()), name + "peaks");
+  }
+
+  void observeResult(Value value) {
+    b.setInsertionPoint(function.getBody().front().getTerminator());
+    b.setLoc(value.getLoc());
+    Value seen = mask.applied(b, value);
+    auto all = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(value).getRank()));
+    std::string name = "result" + std::to_string(results++) + ".";
+    addResult(b.create<ReduceOp>(CombinerKind::Min, seen, all), name + "least");
+    addResult(b.create<ReduceOp>(CombinerKind::Max, seen, all), name + "most");
   }
 
   /// The numbers of a list that are not read yet, in a shape.
@@ -134,7 +150,7 @@ private:
   const PositionMask &mask;
   Value factors, thresholds;
   int64_t at = 0, counted = 0; ///< of the factors and thresholds that are not read yet
-  unsigned index = 0;
+  unsigned index = 0, results = 0;
 };
 
 struct ObserveEdgesPass : impl::ObserveEdgesBase<ObserveEdgesPass> {

@@ -5,7 +5,8 @@
 //            %b = dequantize %bytes, %scales, 0
 //            %1 = contract … %a, %b
 //
-// Where a choice rounds its input everywhere, whatever else reads %0 reads %a, too.
+// Where a choice rounds its input everywhere, whatever else reads %0 reads %a, too. Where it rounds what the layer gives, whatever reads that
+// reads it rounded.
 // --weft-use-integers computes the product of the integers. Layers that nothing was chosen for stay as they are.
 //===------------------------------------------------------------------------------------------===//
 
@@ -65,6 +66,11 @@ LogicalResult realise(ArrayRef<IntegerLayer> layers, const WeightFiles &files) {
       [&](size_t i) { return chosen[i] && chosen[i]->everywhere ? &*chosen[i] : nullptr; },
       [&](size_t i, const LayerChoice &choice) {
         return restored(b, layers[i].input, constantScale(b, choice));
+      });
+  for (size_t i = 0; i < chosen.size(); ++i)
+    if (chosen[i] && chosen[i]->result)
+      roundResult(b, layers[i], *chosen[i]->result, [&](Value value) {
+        return restored(b, value, constantResultScale(b, *chosen[i]));
       });
   for (auto [layer, choice] : llvm::zip_equal(layers, chosen))
     if (choice && failed(realise(layer, *choice, files)))

@@ -48,6 +48,7 @@ public:
       zeros = addInput(kZerosInput, scaled, b.getIntegerType(8, false));
     }
     simulateEverywhere(layers);
+    simulateResults(layers);
     for (auto [layer, list] : llvm::zip_equal(layers, choices))
       if (!list.empty() && failed(simulate(layer, list)))
         return failure();
@@ -101,6 +102,23 @@ private:
       return roundedWhere(layers[i].input, numberOf(chosen, place.decision), place.choice,
                           {numberOf(scales, place.scale), numberOf(zeros, place.scale)});
     });
+  }
+
+  /// What a layer gives is rounded where a choice is taken that rounds it.
+  void simulateResults(ArrayRef<IntegerLayer> layers) {
+    int64_t place = 0;
+    for (auto [layer, list] : llvm::zip_equal(layers, choices)) {
+      unsigned number = 0;
+      for (const LayerChoice &choice : list) {
+        ++number;
+        if (choice.result)
+          roundResult(b, layer, *choice.result, [&](Value value) {
+            return roundedWhere(value, numberOf(chosen, place), number,
+                                constantResultScale(b, choice));
+          });
+      }
+      place += !list.empty();
+    }
   }
 
   Value roundedWhere(Value input, Value which, unsigned choice, StaticScale scale) {

@@ -64,6 +64,13 @@ TEST_CASE(
   CHECK(linesOf(everywhere)[0].form == StrategyLine::Everywhere);
   CHECK(linesOf(everywhere)[0].scale == 0.5f);
   CHECK(printStrategy(linesOf(everywhere)) == everywhere + "\n");
+  std::string gives = everywhere;
+  gives.replace(gives.find("zero=5"), 6, "zero=5 signed gives scale=0.25 zero=128 behind=2");
+  REQUIRE(linesOf(gives)[0].result);
+  CHECK(linesOf(gives)[0].result->scale == 0.25f);
+  CHECK(linesOf(gives)[0].result->zero == 128);
+  CHECK(linesOf(gives)[0].result->behind == 2);
+  CHECK(printStrategy(linesOf(gives)) == gives + "\n");
   std::string table = kPlain;
   table.replace(table.find("f32"), 3, "bytes");
   CHECK(linesOf(table)[0].form == StrategyLine::Bytes);
@@ -85,6 +92,11 @@ TEST_CASE("what decides no layer is refused with its line") {
       refusal(with("zero=5", "zero=256")) ==
       "s: line 1: 'static scale=0.0122999996 zero=256' is no form such as static scale=0.5 zero=3");
   const std::string form = "static scale=0.0122999996 zero=5";
+  for (std::string result :
+       {"gives scale=1 zero=1", "gives scale=1 zero=256 behind=1", "gives scale=1 zero=1 behind=9",
+        "gives scale=0 zero=1 behind=1", "gives scale=1 zero=1 behind=1 signed"})
+    CHECK(refusal(with(form, form + " " + result)) != "");
+  CHECK(refusal(with(form, "rows gives scale=1 zero=1 behind=1")) != "");
   CHECK(refusal(with(form, "blocks4 rounded=51c0")) ==
         "s: line 1: '51c0' is no rounding such as rounded=8b1d33a0c2f4e596");
   CHECK(refusal(with(form, "blocks4 scale=1")) ==

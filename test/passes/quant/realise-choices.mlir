@@ -132,3 +132,19 @@ func.func @hardware(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32> 
   %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{scale = 0.5 : f32, zero = 128 : i64, signed, one_scale, powers_of_two, most_weight = 64 : i64}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
   return %y : !weft.tensor<[m, 2], f32>
 }
+
+// What a layer gives is rounded where it says so, here behind an activation, for all who read it.
+// CHECK-LABEL: func @result
+// CHECK: %[[Y:.*]] = weft.contract
+// CHECK: %[[A:.*]] = weft.activation relu %[[Y]]
+// CHECK: %[[Q:.*]] = weft.quantize %[[A]], %[[S:.*]], %[[ZERO:.*]] : {{.*}} -> !weft.tensor<[m, 3], ui8>
+// CHECK: %[[R:.*]] = weft.dequantize %[[Q]], %[[S]], %[[ZERO]]
+// CHECK: %[[N:.*]] = weft.neg %[[R]]
+// CHECK: return %[[R]], %[[N]]
+func.func @result(%x: !weft.tensor<[m, 2], f32>) -> (!weft.tensor<[m, 3], f32>, !weft.tensor<[m, 3], f32>) attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.0> : tensor<2x3xf32> -> <[2, 3], f32>
+  %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{scale = 0.5 : f32, zero = 3 : i64, result_behind = 1 : i64, result_scale = 0.25 : f32, result_zero = 0 : i64}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
+  %a = weft.activation relu %y : (!weft.tensor<[m, 3], f32>) -> !weft.tensor<[m, 3], f32>
+  %n = weft.neg %a : !weft.tensor<[m, 3], f32>
+  return %a, %n : !weft.tensor<[m, 3], f32>, !weft.tensor<[m, 3], f32>
+}

@@ -56,3 +56,21 @@ func.func @everywhere(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32
   %y = weft.add %a, %b : (!weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32>
   return %y : !weft.tensor<[m, 2], f32>
 }
+
+// What a layer gives is rounded where the choice is taken that rounds it.
+// CHECK-LABEL: func @result
+// CHECK: %[[Y:.*]] = weft.if
+// CHECK: %[[A:.*]] = weft.activation relu %[[Y]]
+// CHECK: %[[ONE:.*]] = weft.fill 1 : i64
+// CHECK: %[[IS:.*]] = weft.compare eq %{{.*}}, %[[ONE]]
+// CHECK: %[[R:.*]] = weft.if %[[IS]]
+// CHECK: weft.quantize %[[A]]
+// CHECK: } else {
+// CHECK: weft.yield %[[A]]
+// CHECK: return %[[R]]
+func.func @result(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 3], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.0> : tensor<2x3xf32> -> <[2, 3], f32>
+  %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{scale = 0.5 : f32, zero = 3 : i64, result_behind = 1 : i64, result_scale = 0.25 : f32, result_zero = 0 : i64}]} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
+  %a = weft.activation relu %y : (!weft.tensor<[m, 3], f32>) -> !weft.tensor<[m, 3], f32>
+  return %a : !weft.tensor<[m, 3], f32>
+}
