@@ -316,19 +316,23 @@ llvm::Error writeQdq(const Module &module, const std::string &strategy, const st
   return bytes ? writeWhole(path, *bytes) : bytes.takeError();
 }
 
-/// Whether the channels of what a layer reads may be divided.
-bool canDivide(OnnxDraft &draft, const OnnxLayers &inFileLayers, const IntegerLayer &layer,
-               size_t at, const std::set<std::string> &integers) {
+/// What divides the channels that a layer reads; by name of nodes in integers, whether what they
+/// give may be divided.
+OnnxLimits::Division divisionOf(OnnxDraft &draft, const OnnxLayers &inFileLayers,
+                                const IntegerLayer &layer, size_t at,
+                                const std::map<std::string, bool> &integers) {
   OnnxConstants constants(draft);
   OnnxChannel channel = channelOf(layer, draft.nodes[at]);
-  bool isForLayers =
-      isInner(draft, channel.value) && llvm::all_of(draft.nodes, [&](const OnnxDraftNode &node) {
-        return !llvm::is_contained(node.inputs, channel.value) || integers.count(nameOf(node));
-      });
+  bool isForLayers = isInner(draft, channel.value) &&
+                     llvm::all_of(draft.nodes, [&](const OnnxDraftNode &node) {
+                       return !llvm::is_contained(node.inputs, channel.value) ||
+                              integers.count(nameOf(node));
+                     });
   auto size = cast<SymTensorType>(layer.input.getType()).getDim(*layer.inputChannel).asConstant();
-  bool isFolded =
-      isForLayers && FactorFold(draft, constants, {}).canFold(channel, size_t(size.value_or(0)));
-  return isFolded || !inFileLayers.isOfConvolution(channel.value);
+  if (isForLayers &&
+      FactorFold(draft, constants, integers).canFold(channel, size_t(size.value_or(0))))
+    return OnnxLimits::Maker;
+  return inFileLayers.isOfConvolution(channel.value) ? OnnxLimits::None : OnnxLimits::Node;
 }
 
 } // namespace
@@ -353,10 +357,17 @@ llvm::Expected<OnnxLimits> limitsOfOnnx(const Module &module,
     if (isWritten && stays[i].empty())
       integers.insert(nodeNameOf(layer.op));
   }
-  for (auto [i, layer] : llvm::enumerate(layers)) {
+  std::map<std::string, bool> hasFreeColumns;
+  for (const IntegerLayer &layer : layers) {
     limits.results.push_back(inFileLayers.resultToRound(layer, integers));
-    limits.hasFactors.push_back(limits.layers[i].empty() && layer.inputChannel &&
-                                canDivide(*draft, inFileLayers, layer, positions[i], integers));
+    if (integers.count(nodeNameOf(layer.op)))
+      hasFreeColumns[nodeNameOf(layer.op)] = !limits.results.back();
+  }
+  for (auto [i, layer] : llvm::enumerate(layers)) {
+    bool isDivided = limits.layers[i].empty() && layer.inputChannel;
+    limits.divisions.push_back(
+        isDivided ? divisionOf(*draft, inFileLayers, layer, positions[i], hasFreeColumns)
+                  : OnnxLimits::None);
   }
   return limits;
 }

@@ -19,9 +19,13 @@ struct OnnxLimits {
   std::vector<std::string> layers, everywhere;
   /// How many operators behind it stands what has to be rounded, too; nothing where nothing has.
   std::vector<std::optional<unsigned>> results;
-  /// Whether channels of its input may be divided: where they are made, or by a node that keeps no
-  /// convolution from being fused.
-  std::vector<bool> hasFactors;
+  /// What divides channels of its input.
+  enum Division {
+    None, ///< nothing: a node would keep a convolution from being fused
+    Node, ///< a node that takes time
+    Maker ///< the constants of what makes them
+  };
+  std::vector<Division> divisions;
 };
 
 /// An error where no layer of that file can be. Those that stay in f32 have a reason in `stays`.

@@ -21,6 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 MOST_APART = 0.001  # in cosine, of f32's answers
 MOST_BETWEEN = 0.02  # of the largest answer, between the artifact and ONNX Runtime
 LEAST_COSINE = 0.99
+CALLS = 10
 SPREAD = 1.0  # of the logarithms of channels' sizes
 
 
@@ -51,10 +52,8 @@ class Network:
         return numpy.exp(SPREAD * self.chance.normal(0, 1, count))
 
     def model(self):
-        a, b, c, d, e = (self.sizes(count) for count in (16, 16, 48, 48, 32))
-        x = self.conv("image", "stem", 3, 16, 3, gives=a, strides=[2, 2])
-        x = self.conv(x, "depth", 16, 16, 3, groups=16, reads=a, gives=b)
-        x = self.conv(x, "point", 16, 24, reads=b, relu=False)
+        c, d, e = (self.sizes(count) for count in (48, 48, 32))
+        x = self.conv("image", "stem", 3, 24, 3, relu=False, strides=[2, 2])
         y = self.conv(x, "expand", 24, 48, gives=c)
         y = self.conv(y, "inner", 48, 48, 3, groups=48, reads=c, gives=d)
         y = self.conv(y, "project", 48, 24, reads=d, relu=False)
@@ -65,7 +64,7 @@ class Network:
         x = self.node("Flatten", [self.node("GlobalAveragePool", [x], "mean")], "flat")
         head = self.tensor("head.weight", self.chance.normal(0, 0.2, (10, 32)))
         self.node("Gemm", [x, head, self.tensor("head.bias", self.chance.normal(0, 0.1, 10))], "answer", transB=1)
-        graph = helper.make_graph(self.nodes, "net", [helper.make_tensor_value_info("image", TensorProto.FLOAT, ["n", 3, 32, 32])],
+        graph = helper.make_graph(self.nodes, "net", [helper.make_tensor_value_info("image", TensorProto.FLOAT, ["n", 3, 16, 16])],
                                   [helper.make_tensor_value_info("answer", TensorProto.FLOAT, ["n", 10])], self.tensors)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
         model.ir_version = 8
@@ -115,7 +114,7 @@ def main(weft, hardware, work):
     os.chdir(work)
     chance = numpy.random.default_rng(7)
     onnx.save(Network(chance).model(), "plain.onnx")
-    calls = [chance.normal(0, 1, (1, 3, 32, 32)).astype(numpy.float32) for _ in range(20)]
+    calls = [chance.normal(0, 1, (1, 3, 16, 16)).astype(numpy.float32) for _ in range(CALLS)]
     for i, image in enumerate(calls):
         numpy.savez(f"calls/{i:03}.npz", image=image)
     priced(hardware)
@@ -124,20 +123,20 @@ def main(weft, hardware, work):
     forms = [layer["form"] for layer in report["layers"]]
     equalised = sum("strength" in layer for layer in report["layers"])
     print(f"{forms}, {equalised} equalised; cosine {report['cosine']:.5f}, promised {report['promised_cosine']:.5f}")
-    if "f32" in forms or equalised < 4:
+    if "f32" in forms or equalised < 3:
         sys.exit("WRONG: all layers should be integers, and some equalised")
     run(weft, "check", "found.onnx", "--hardware", "qdq")
     onnx.checker.check_model(onnx.load("found.onnx"))
     kinds = collections.Counter(node.op_type for node in onnx.load("found.onnx").graph.node)
     theirs = fused("found.onnx")
     print(f"written {dict(kinds)}, computed {dict(theirs)}")
-    if kinds["Mul"] or theirs["Conv"] or theirs["FusedConv"] or theirs["QLinearConv"] != 8 or theirs["Gemm"]:
+    if kinds["Mul"] or theirs["Conv"] or theirs["FusedConv"] or theirs["QLinearConv"] != 6 or theirs["Gemm"]:
         sys.exit("WRONG: every convolution and product should be one of integers, and no node divide channels")
     run(weft, "quantize", "plain.onnx", "--strategy", "found.strategy", "--apply", "-o", "again.onnx", "-o", "again.weft")
     for kind in ("onnx", "weft"):
         if open(f"found.{kind}", "rb").read() != open(f"again.{kind}", "rb").read():
             sys.exit(f"WRONG: the strategy makes another again.{kind}")
-    for i in range(0, 20, 6):
+    for i in range(0, CALLS, 4):
         run(weft, "run", "-q", "found.weft", "--input", f"@calls/{i:03}.npz", "-o", "out.npz")
         with numpy.load("out.npz") as file:
             ours = file["answer"]
