@@ -323,11 +323,10 @@ OnnxLimits::Division divisionOf(OnnxDraft &draft, const OnnxLayers &inFileLayers
                                 const std::map<std::string, bool> &integers) {
   OnnxConstants constants(draft);
   OnnxChannel channel = channelOf(layer, draft.nodes[at]);
-  bool isForLayers = isInner(draft, channel.value) &&
-                     llvm::all_of(draft.nodes, [&](const OnnxDraftNode &node) {
-                       return !llvm::is_contained(node.inputs, channel.value) ||
-                              integers.count(nameOf(node));
-                     });
+  bool isForLayers =
+      isInner(draft, channel.value) && llvm::all_of(draft.nodes, [&](const OnnxDraftNode &node) {
+        return !llvm::is_contained(node.inputs, channel.value) || integers.count(nameOf(node));
+      });
   auto size = cast<SymTensorType>(layer.input.getType()).getDim(*layer.inputChannel).asConstant();
   if (isForLayers &&
       FactorFold(draft, constants, integers).canFold(channel, size_t(size.value_or(0))))
