@@ -145,6 +145,6 @@ func.func @result(%x: !weft.tensor<[m, 2], f32>) -> (!weft.tensor<[m, 3], f32>, 
   %w = weft.constant dense<1.0> : tensor<2x3xf32> -> <[2, 3], f32>
   %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{scale = 0.5 : f32, zero = 3 : i64, result_behind = 1 : i64, result_scale = 0.25 : f32, result_zero = 0 : i64}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
   %a = weft.activation relu %y : (!weft.tensor<[m, 3], f32>) -> !weft.tensor<[m, 3], f32>
-  %n = weft.neg %a : !weft.tensor<[m, 3], f32>
+  %n = weft.neg %a : (!weft.tensor<[m, 3], f32>) -> !weft.tensor<[m, 3], f32>
   return %a, %n : !weft.tensor<[m, 3], f32>, !weft.tensor<[m, 3], f32>
 }
