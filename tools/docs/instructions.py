@@ -5,19 +5,20 @@ import re
 import subprocess
 import tempfile
 
-#: Title, elements of both operands and of their sums, and levels that have a way of their own.
+#: Title, elements of both operands and of their sums, levels that have a way of their own, and what each byte of the weight is.
 KINDS = [
-    ("f32", "f32", "f32", "f32", ["v2", "v3", "v4"]),
-    ("bf16", "bf16", "bf16", "f32", ["v3", "v4+bf16", "v4+amx"]),
-    ("bytes", "ui8", "i8", "i32", ["v3", "v3+vnni", "v4+vnni", "v4+amx"]),
+    ("f32", "f32", "f32", "f32", ["v2", "v3", "v4"], 0),
+    ("bf16", "bf16", "bf16", "f32", ["v3", "v4+bf16", "v4+amx"], 0),
+    ("bytes", "ui8", "i8", "i32", ["v3", "v3+vnni", "v4+vnni", "v4+amx"], 127),
+    ("bytes by weights of up to 64, of which no pair saturates", "ui8", "i8", "i32", ["v3"], 64),
 ]
 SIZES = [(384, 384), (512, 48)] # depth and columns; rows are a symbol
-PRODUCT = re.compile(r"v?fn?m(add|sub)\d*ps|v?mulps|tdp\w+|vdpbf16ps|vpdpbusds?|v?pmaddwd")
+PRODUCT = re.compile(r"v?fn?m(add|sub)\d*ps|v?mulps|tdp\w+|vdpbf16ps|vpdpbusds?|v?pmadd(wd|ubsw)")
 BYTES = {"f32": 4, "bf16": 2, "i8": 1, "ui8": 1}
 
 
 def program(kind, depth, columns):
-    _, rows, weight, sums, _ = kind
+    _, rows, weight, sums, _, _ = kind
     x, w, y = (f"!weft.tensor<[{dims}], {element}>" for dims, element in
                [(f"m, {depth}", rows), (f"{depth}, {columns}", weight), (f"m, {columns}", sums)])
     return f"""weft.weight @w from "w.bin" at 0 bytes {depth * columns * BYTES[weight]} : {w}
@@ -29,13 +30,13 @@ func.func @main(%x: {x}) -> {y} attributes {{weft.symbols = #weft.symbols<m>}} {
 """
 
 
-def disassemble(weft, objdump, level, text, depth, columns):
+def disassemble(weft, objdump, level, text, content):
     """The schedule of the only kernel and its instructions: (address, function, mnemonic, operands)."""
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/p.mlir", "w", encoding="utf-8") as file:
             file.write(text)
         with open(f"{folder}/w.bin", "wb") as file:
-            file.write(bytes(depth * columns * 4))
+            file.write(content)
         subprocess.run([weft, "compile", "-q", f"{folder}/p.mlir", "-t", f"x86:{level}", "-o", f"{folder}/p.weft",
                         "--save-temps", f"{folder}/temps"], check=True, stderr=subprocess.DEVNULL)
         (code,) = glob.glob(f"{folder}/temps/*weft_k_*.o")
@@ -99,7 +100,7 @@ def page(notice, weft, objdump):
                 "| level | depth x columns | schedule | unit | products | loads | stores | loads per product |", "|---|---|---|---|---|---|---|---|"]
         for level in kind[4]:
             for depth, columns in SIZES:
-                schedule, code = disassemble(weft, objdump, level, program(kind, depth, columns), depth, columns)
+                schedule, code = disassemble(weft, objdump, level, program(kind, depth, columns), bytes([kind[5]]) * (depth * columns * 4))
                 for _, products, loads, stores, unit in hot_loops(code):
                     out.append(f"| `{level}` | {depth} x {columns} | `{schedule}` | `{unit}` | {products} | {loads} | {stores} "
                                f"| {loads / products:.2f} |")
