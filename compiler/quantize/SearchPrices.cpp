@@ -191,7 +191,7 @@ std::string Search::textOf(const Strategy &tried) const {
     text += choice && choice->choice.rounding.hasOneScale ? "1" : "";
     text += choice && !choice->choice.factors.empty() ? "*" : "";
     for (size_t layer : decisions[i].layers)
-      text += " " + std::to_string(layer);
+      text += " " + std::to_string(layer) + (choice && choice->results.count(layer) ? ">" : "");
     text += ';';
   }
   return text;

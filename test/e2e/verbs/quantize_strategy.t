@@ -90,8 +90,8 @@ $+ print(l['name'], l['form'], d['bytes'] <= 0.95 * d['f32_bytes'], d['cosine'] 
 | /embed/Gather bytes True True True
 $ weft verify -q small.mlir table.weft --dim m=5
 $ weft quantize -q table.mlir --strategy t.strategy --apply -o again.weft && cmp table.weft again.weft
-$ sed 's/ bytes | -/ rows | -/' t.strategy > r.strategy && weft quantize table.mlir --strategy r.strategy --apply -o no.weft
-! error[W0324]: r.strategy: the strategy is for another model: '/embed/Gather' is a table, which is f32 or bytes
+$ sed -i 's/ bytes | -/ rows | -/' t.strategy && weft quantize table.mlir --strategy t.strategy --apply -o no.weft
+! error[W0324]: t.strategy: the strategy is for another model: '/embed/Gather' is a table, which is f32 or bytes
 ? 1
 $ weft quantize table.mlir --calibration ids --prices table.prices --keep-f32 '/embed/*' --budget 'size<=0.95x' -o no.weft
 ! ...
