@@ -7,6 +7,8 @@
 #include "compiler/import/text/ImportText.h"
 #include "compiler/model/Facts.h"
 #include "compiler/model/TensorLimit.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/quant/Passes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -62,6 +64,23 @@ static Result<Module> readModel(const std::string &path, const ImportOptions &op
   return importOnnx(path, onnx); // facts make shapes simpler while nodes are imported
 }
 
+/// Caches of the type that is asked for, in place of those that the model has.
+static Result<void> roundCaches(const Module &module, const ImportOptions &options) {
+  if (options.cache.empty())
+    return {};
+  if (!llvm::is_contained({"i8", "f16", "bf16"}, options.cache))
+    return Diagnostic{Diagnostic::Error, "W0209", "",
+                      "caches cannot be of type '" + options.cache + "'", "i8, f16 or bf16"};
+  DiagnosticCollector collector(module.get().context.get(), "W0209");
+  mlir::PassManager manager(module.get().context.get());
+  RoundCachesOptions round;
+  round.element = options.cache;
+  manager.addPass(createRoundCaches(round));
+  if (failed(manager.run(*module.get().module)))
+    return collector.take();
+  return {};
+}
+
 Result<Module> Compiler::importFile(const std::string &path, const ImportOptions &options) {
   if (options.limits.nesting > Limits::mostNesting)
     return Diagnostic{Diagnostic::Error, "W0203", "",
@@ -73,6 +92,8 @@ Result<Module> Compiler::importFile(const std::string &path, const ImportOptions
   if (!module)
     return module;
   if (Result<void> done = checkTensors(module->get(), path, options.limits); !done)
+    return done.diagnostics();
+  if (Result<void> done = roundCaches(*module, options); !done)
     return done.diagnostics();
   module->get().facts = options.facts;
   return module;

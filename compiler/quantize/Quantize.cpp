@@ -222,8 +222,7 @@ private:
     for (size_t i = 0; i < edges.size(); ++i) {
       if (divisionOf(edges[i]) != OnnxLimits::None) // else they stay ones
         sets[i] = factorSetsOf(edges[i], extents[i], (*seen)[i]);
-      thresholds.push_back(
-          thresholdsOf(extents[i], sets[i], (*seen)[i], worthOf(edges[i])));
+      thresholds.push_back(thresholdsOf(extents[i], sets[i], (*seen)[i], worthOf(edges[i])));
     }
     if (!edges.empty())
       seen = (*observer)->observe(options.calibration, sets, thresholds,

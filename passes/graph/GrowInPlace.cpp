@@ -16,7 +16,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "dialects/weft/Aliases.h"
-#include "dialects/weft/Mesh.h"
+#include "dialects/weft/ExtendedInput.h"
 #include "passes/graph/Passes.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -30,24 +30,6 @@ namespace {
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
 
-/// Outputs that ranks put together of their parts lie in memory of their own.
-bool isPutTogether(Value output) {
-  while (auto move = output.getDefiningOp<ReshapeOp>())
-    output = move.getInput();
-  return output.getDefiningOp() && isa<CollectiveOpInterface>(output.getDefiningOp());
-}
-
-bool isSplit(func::FuncOp function) {
-  Operation *end = function.getBody().front().getTerminator();
-  return meshOf(function) && llvm::any_of(end->getOperands(), isPutTogether);
-}
-
-/// An input, the operation that extends it, and the output that this is.
-struct Pair {
-  ConcatOp concat;
-  unsigned output;
-};
-
 llvm::Error fail(const Twine &reason) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), reason);
 }
@@ -59,27 +41,15 @@ public:
         end(function.getBody().front().getTerminator()) {}
 
   /// The error says why there is none.
-  llvm::Expected<Pair> find(BlockArgument input) {
-    Pair pair;
-    for (OpOperand &returned : end->getOpOperands()) {
-      auto concat = returned.get().getDefiningOp<ConcatOp>();
-      if (!concat || concat.getInputs()[0] != input || concat.getInputs().size() < 2)
-        continue;
-      if (pair.concat && pair.concat != concat)
-        return fail("several outputs extend it");
-      if (!pair.concat)
-        pair = {concat, returned.getOperandNumber()};
-    }
-    if (!pair.concat)
-      return fail(isSplit(function)
-                      ? "ranks have parts of outputs, which they put together beside it"
-                      : "no output is this input with something behind it");
-    if (llvm::Error reason = checkGrowth(pair.concat))
-      return std::move(reason);
+  llvm::Expected<ExtendedInput> find(BlockArgument input) {
+    llvm::Expected<ExtendedInput> pair = findExtension(input);
+    if (pair)
+      if (llvm::Error reason = checkGrowth(pair->concat))
+        return std::move(reason);
     return pair;
   }
 
-  void rewrite(BlockArgument input, const Pair &pair) {
+  void rewrite(BlockArgument input, const ExtendedInput &pair) {
     OpBuilder b(pair.concat);
     ConcatOp concat = pair.concat;
     SymTensorType past = typeOf(input), present = typeOf(concat.getResult());
@@ -223,7 +193,7 @@ struct GrowInPlace : impl::GrowInPlaceBase<GrowInPlace> {
     if (!found) {
       std::string reason = "no output is an input with something behind it";
       for (auto function : getOperation().getOps<func::FuncOp>())
-        if (function.isPublic() && !function.isExternal() && isSplit(function))
+        if (function.isPublic() && !function.isExternal() && putsOutputsTogether(function))
           reason = "ranks have parts of outputs, which they put together elsewhere";
       emitError(nowhere) << "no input can grow in place: " << reason;
       signalPassFailure();
@@ -236,13 +206,12 @@ struct GrowInPlace : impl::GrowInPlaceBase<GrowInPlace> {
     Growing growing(function);
     size_t found = 0;
     for (BlockArgument input : function.getArguments()) {
-      auto name = function.getArgAttrOfType<StringAttr>(input.getArgNumber(), kNameAttr);
-      std::string text = name ? name.str() : "input" + std::to_string(input.getArgNumber());
+      std::string text = inputName(input);
       bool isWanted = wanted.contains(text);
       if (!wanted.empty() && !isWanted)
         continue;
       seen.insert(text);
-      llvm::Expected<Pair> pair = growing.find(input);
+      llvm::Expected<ExtendedInput> pair = growing.find(input);
       if (pair) {
         growing.rewrite(input, *pair);
         ++found;

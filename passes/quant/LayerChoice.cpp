@@ -3,6 +3,7 @@
 #include "passes/quant/LayerChoice.h"
 #include "dialects/weft/ops/Quantize.h"
 #include "passes/quant/BlockWeight.h"
+#include "passes/quant/RowScale.h"
 #include <cmath>
 #include <numeric>
 
@@ -11,7 +12,6 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr float kLeastRow = 1e-30f; ///< a row of zeros has a scale, too
 constexpr double kMostByte = 127;
 constexpr uint8_t kRowZero =
     128; ///< signed bytes as unsigned ones, which processors multiply by signed ones
@@ -22,15 +22,6 @@ SymTensorType constantType(Type element, ArrayRef<int64_t> dims) {
   auto sizes = llvm::map_to_vector(
       dims, [&](int64_t size) { return SymExpr::constant(element.getContext(), size); });
   return SymTensorType::get(sizes, element);
-}
-
-Value fill(ImplicitLocOpBuilder &b, TypedAttr number) {
-  return b.create<FillOp>(constantType(number.getType(), {}), number);
-}
-
-Value byteFill(ImplicitLocOpBuilder &b, bool isSigned, int64_t number) {
-  return fill(
-      b, b.getIntegerAttr(isSigned ? Type(b.getI8Type()) : b.getIntegerType(8, false), number));
 }
 
 /// Numbers along one dimension of a value of some rank.
@@ -48,17 +39,6 @@ Value equalised(ImplicitLocOpBuilder &b, const IntegerLayer &layer, ArrayRef<flo
   auto inverse = llvm::map_to_vector(factors, [](float factor) { return 1 / factor; });
   return b.create<MulOp>(layer.input,
                          along(b, inverse, *layer.inputChannel, typeOf(layer.input).getRank()));
-}
-
-/// A scale for every row: its largest magnitude is 127.
-Value scaleOfRows(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> summed) {
-  Value largest = b.create<ReduceOp>(CombinerKind::Max, b.create<AbsOp>(x), summed);
-  SmallVector<SymExpr> dims(typeOf(x).getDims());
-  for (int64_t d : summed)
-    dims[size_t(d)] = SymExpr::constant(b.getContext(), 1);
-  Value rows = b.create<ReshapeOp>(largest, DimsAttr::get(b.getContext(), dims));
-  Value some = b.create<MaximumOp>(rows, fill(b, b.getF32FloatAttr(kLeastRow)));
-  return b.create<MulOp>(some, fill(b, b.getF32FloatAttr(float(1 / kMostByte))));
 }
 
 /// The weight as restored bytes.

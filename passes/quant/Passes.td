@@ -161,6 +161,23 @@ def RoundStorage : Pass<"weft-round-storage", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def RoundCaches : Pass<"weft-round-caches", "::mlir::ModuleOp"> {
+  let summary = "what a decoder keeps between calls is bytes, each row with a scale of its own, or halves";
+  let description = [{
+    Of every input of floats that an output extends. A row, which a head has for a position, is rounded when it comes; its scale lies in another input and
+    output, which are the last ones and named after theirs. What is new is read rounded, too.
+
+    ```mlir
+    func @main(%past: [b, h, p, 64] f32)          func @main(%past: [b, h, p, 64] i8, %scales: [b, h, p, 1] f32)
+    %1 = weft.concat %past, %new dim 2      ->    %1 = weft.concat %past, %q dim 2            // %q = quantize %new, %s
+    return %1                                     %2 = weft.concat %scales, %s dim 2          // %s = largest |%new| of a row / 127
+                                                  return %1, %2
+    ```
+  }];
+  let options = [Option<"element", "element", "std::string", "\"i8\"", "i8, f16 or bf16">];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def RoundActivations : Pass<"weft-round-activations", "::mlir::func::FuncOp"> {
   let summary = "rows that are multiplied by weights with a scale per block are rounded to bytes";
   let description = [{

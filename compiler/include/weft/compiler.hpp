@@ -112,6 +112,9 @@ struct ImportOptions {
   /// one value for is a number in the module.
   std::vector<std::string> facts;
   std::vector<InputConstant> constants; ///< of ONNX models; a name that is no input is refused
+  /// What a decoder keeps between calls: "i8", with a scale for each row, "f16", "bf16", or empty for as it is. Inputs and outputs have other
+  /// types then, and scales are the last ones.
+  std::string cache = "";
   std::vector<OperatorFile>
       operators; ///< of ONNX models; their bodies take the nodes' places before any pass
   Limits limits; ///< what the model may ask of this process

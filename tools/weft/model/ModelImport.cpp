@@ -70,6 +70,8 @@ Result<ImportOptions> readImportOptions(const ParsedOptions &options) {
                      "write DOMAIN:NAME=FILE.mlir", ""};
     import.operators.push_back({text.substr(0, equals), text.substr(equals + 1)});
   }
+  if (hasOption(options.verb(), "cache"))
+    import.cache = options.value("cache");
   Result<GivenLimits> limits = readLimits(options);
   if (!limits)
     return limits.failure();

@@ -24,8 +24,8 @@ int refuse(Console &console, const std::vector<Diagnostic> &diagnostics);
 /// Prints the warnings that came with a value.
 void warn(Console &console, const std::vector<Diagnostic> &diagnostics);
 
-/// `--constant NAME=@FILE.npy`, `--constant NAME=1,2,3`, `--op DOMAIN:NAME=FILE.mlir` and what `--limit`
-/// says of models.
+/// `--constant NAME=@FILE.npy`, `--constant NAME=1,2,3`, `--op DOMAIN:NAME=FILE.mlir`, `--cache i8` and what
+/// `--limit` says of models.
 Result<ImportOptions> readImportOptions(const ParsedOptions &options);
 /// Imports the model that the first operand names, with its warnings printed. When there is none,
 /// `exitCode` is what the command returns. `facts` as in ImportOptions.

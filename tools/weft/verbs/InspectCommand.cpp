@@ -18,7 +18,7 @@ public:
       : options(options), console(console), read{options.positional()[0], {}, {}} {}
 
   int run() {
-    for (const char *option : {"constant", "dim", "assume"})
+    for (const char *option : {"constant", "cache", "dim", "assume"})
       if (options.has(option))
         return console.fail({ExitWrongUsage,
                              "'--" + std::string(option) + "' is for models, but '" +
