@@ -326,7 +326,9 @@ Result<void> Search::choose() {
 
 Result<bool> Search::chooseSmaller(double bytes) {
   Strategy before = strategy;
-  moreBytes += bytes;
+  // What was chosen may save more than was asked for, as layers come whole, and is too large all
+  // the same.
+  moreBytes += std::max(bytes, bytesOf(priced, before) + bytes - wantedBytes());
   if (Result<void> done = choose(); !done)
     return done.diagnostics();
   return strategy != before;
