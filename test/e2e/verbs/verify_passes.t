@@ -1,5 +1,5 @@
 # Every pass, what it changes by itself and what has changed since import; the generated code is the last step.
-$ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect=passes
+$ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect=passes -t x86:v3
 | outputs  y  f32[1, 2]  different
 | passes   pass                       changes    in all
 |          weft-require-sizes         0          0
@@ -28,13 +28,14 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 |          weft-fuse-rounding         0          2.5e-04
 |          weft-bound-sums            0          2.5e-04
 |          weft-collapse-dims         0          2.5e-04
+|          weft-bound-pairs           0          2.5e-04
 |          plan-lower                 0          2.5e-04
 |          plan-overlap-exchanges     0          2.5e-04
 |          plan-form-regions          0          2.5e-04
 |          plan-reserve-late          0          2.5e-04
 |          plan-place-memory          0          2.5e-04
 |          code                       0          2.5e-04
-| first    pass weft-narrow-weights, 15 of 32
+| first    pass weft-narrow-weights, 15 of 33
 |          output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]
 ! inputs   x  f32[1, 2]  generated, ones
 ! error: output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]

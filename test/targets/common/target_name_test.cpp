@@ -105,7 +105,7 @@ TEST_CASE("a target measures every unit that it has") {
     return names;
   };
   using Names = std::vector<std::string>;
-  CHECK(unitsOf("x86:v3") == Names{"f32", "pairs of i16"});
+  CHECK(unitsOf("x86:v3") == Names{"f32", "pairs of i16", "pairs of i8"});
   CHECK(unitsOf("x86:v3+vnni") == Names{"f32", "pairs of i16", "quads of i8"});
   CHECK(unitsOf("x86:v4+bf16") == Names{"f32", "pairs of bf16", "pairs of i16", "quads of i8"});
   CHECK(unitsOf("arm:v8") == Names{"f32", "pairs of i16"});
