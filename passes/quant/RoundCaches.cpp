@@ -92,7 +92,8 @@ private:
     b.setLoc(concat.getLoc());
     Value before = restored(past, cache);
     input.replaceUsesWithIf(before, [&](OpOperand &use) {
-      return use.getOwner() != concat && !isRestoring(use.getOwner(), before);
+      bool isExtended = use.getOwner() == concat && use.getOperandNumber() == 0;
+      return !isExtended && !isRestoring(use.getOwner(), before);
     });
     eraseUnread(before);
     extend(past, cache);
