@@ -280,10 +280,16 @@ private:
       row->messages = row->messages + collective.sentMessages() * times;
   }
 
+  /// Workers' scratch begins at lines of the cache, so the runtime gives whole ones.
+  static SymExpr inLines(SymExpr bytes) {
+    constexpr int64_t kLine = 64;
+    return SymExpr::ceildiv(bytes, kLine) * kLine;
+  }
+
   void addScratch(SymExpr scratch) {
     SymExpr most = symbols.getUpperBound(scratch);
     SmallVector<SymExpr> &all = most ? planned.scratch : planned.lateScratch;
-    SymExpr bytes = most ? most : scratch;
+    SymExpr bytes = most ? inLines(most) : scratch;
     if (bytes.isConstant(0) || llvm::is_contained(all, bytes))
       return;
     auto *number = llvm::find_if(all, [](SymExpr each) { return each.asConstant().has_value(); });

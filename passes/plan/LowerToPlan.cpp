@@ -409,15 +409,9 @@ private:
     b.create<plan::LaunchOp>(
         kernel.getLoc(), kernels.find(function, *choice, haveRoom).getSymName(), inputs, outputs,
         DimsAttr::get(b.getContext(), specification.values), here(choice->units),
-        here(choice->grain), here(inLines(choice->scratch)), rows, least, of, height,
+        here(choice->grain), here(choice->scratch), rows, least, of, height,
         b.getStrArrayAttr(SmallVector<StringRef>(nodes.begin(), nodes.end())));
     return success();
-  }
-
-  /// Workers' scratch begins at lines of the cache, so it takes whole ones.
-  static SymExpr inLines(SymExpr bytes) {
-    constexpr int64_t kLine = 64;
-    return SymExpr::ceildiv(bytes, kLine) * kLine;
   }
 
   static Value yielded(OpResult result) {
