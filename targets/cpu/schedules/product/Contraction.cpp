@@ -7,10 +7,11 @@
 //     the rows as reals into scratch, where they are rounded or narrow       [lay rows]
 //     for 1, 2 or 4 panels at once, then for each of those left over         [panels]
 //       for chunk of k, the last of which may be shorter                     [chunks]
+//         its weights as f32 into scratch, where decoding takes registers    [widen chunk]
 //         sums = 0, in registers, too: few rows have several chains of them  [sum chunk]
 //         for the chunk's k, some in each turn
 //           weights = one or some k's of the panels, widened to f32          [load weights]
-//             those of 16 bits go to scratch, where many tiles follow        [leave weights]
+//             those that are narrow go to scratch, where many tiles follow   [leave weights]
 //           for row, vector: sums += A[row, k] in all lanes * weights        [multiply add]
 //             or of pairs of bf16, neither widened, where the machine does   [multiply pairs]
 //         chains are added up                                                [join chains]
@@ -60,6 +61,10 @@ constexpr int64_t kSumsInFlight = 8; ///< two multiply-adds begin per cycle and 
 constexpr int64_t kChunksOfPairs = 8;
 constexpr int64_t kLoaded = 6;          ///< vectors of weights, beside those of rows
 constexpr int64_t kNearBytes = 1 << 20; ///< of a weight that may stay in L2
+/// From which the first leaves its panels as f32, which have to reach the second-level cache then: halves and what is looked up are widened
+/// nearly as fast as f32 are loaded, other numbers of 4 bits need several instructions.
+constexpr int64_t kTilesToLeave = 8, kTilesToLeaveNibbles = 2;
+constexpr int64_t kRowsToWiden = 4;  ///< with one chain of sums, whatever they read
 constexpr int64_t kPageBytes = 4096; ///< rows so far apart meet in one set of the first-level cache
 
 /// How the matrix in such an argument lies: in the panels of the whole that it is a part of, where
@@ -104,18 +109,38 @@ struct Shape : PackedContraction {
   }
   /// Whether a tile's rows are multiplied in scratch, as f32.
   bool laysRows() const { return roundedBlock != 0 || (isHalf(element) && !pairs); }
-  /// Whether panels may be widened once for many tiles.
-  bool widens() const { return weight.form == PackedWeight::Halves && !pairs && k; }
+  /// Whether panels may be widened once for many tiles; bytes take hardly longer than f32.
+  bool widens() const {
+    return (weight.form == PackedWeight::Halves || weight.form == PackedWeight::Nibbles) &&
+           !pairs && k;
+  }
   /// Between rows as they are multiplied, in elements. Those laid in scratch do not meet in the
   /// first-level cache. 0 where k is a symbol.
   int64_t rowStride() const {
     bool meet = k * 4 % kPageBytes == 0;
     return laysRows() && !roundedBlock && meet ? k + kLineBytes / 4 : k;
   }
+  /// Whether a chunk of weights is decoded before it is multiplied: sums of so many rows and what numbers of 4 bits are decoded with do not fit
+  /// registers together, and a sum that waits in memory takes twice as long. Of fewer rows, sums would have other chains.
+  bool widensFirst(const VectorMachine &machine, int64_t rows) const {
+    bool isDecoded = weight.form == PackedWeight::Nibbles && !looksUp(machine);
+    return isDecoded && k && rows >= kRowsToWiden;
+  }
+  bool looksUp(const VectorMachine &machine) const {
+    return machine.looksUp(
+        VectorType::get({machine.lanes()}, Float32Type::get(weight.element.getContext())));
+  }
+  /// As panels that were widened are read: zero points are taken away, scales wait for sums.
+  Shape asWidened() const {
+    Shape s = *this;
+    s.weight.form = PackedWeight::Words;
+    s.weight.zero.reset();
+    return s;
+  }
   /// Whether the next tile's rows may be widened beside the products of this one.
   bool mayLayAhead(const VectorMachine &machine) const {
-    return machine.convertsBeside() && widens() && laysRows() && !roundedBlock &&
-           k >= int64_t(machine.lanes());
+    return machine.convertsBeside() && weight.form == PackedWeight::Halves && widens() &&
+           laysRows() && !roundedBlock && k >= int64_t(machine.lanes());
   }
   int64_t rowBytes() const { return rowStride() * (pairs ? 2 : 4); }
   /// Times that something is multiplied along a row.
@@ -144,14 +169,16 @@ public:
   }
   static PanelBlocks blocksOf(func::FuncOp spec, const VectorMachine &machine) {
     Shape s = Shape::of(spec, machine);
+    bool halves = s.weight.form == PackedWeight::Halves && (s.pairs || s.k);
     PanelBlocks blocks(s.m, pick(s.op, "rows", estimateRows(s, machine)),
-                       SymExpr::ceildiv(s.width, s.columns),
-                       s.mostK * (s.pairs || s.widens() ? 2 : 4) * s.columns, s.steps(),
-                       pick(s.op, "block", kBlockKiB));
+                       SymExpr::ceildiv(s.width, s.columns), s.mostK * (halves ? 2 : 4) * s.columns,
+                       s.steps(), pick(s.op, "block", kBlockKiB));
     if (!s.k)
       return blocks;
-    if (s.widens())
+    if (s.widens()) {
+      blocks.leaveFrom = halves || s.looksUp(machine) ? kTilesToLeave : kTilesToLeaveNibbles;
       blocks.storedBytes = s.weight.panelBytes(s.k, s.columns);
+    }
     blocks.gap = s.panelDistance(spec, machine) - s.weight.panelBytes(s.k, s.columns);
     return blocks;
   }
@@ -167,8 +194,8 @@ public:
     Shape s = Shape::of(spec, machine);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     PanelBlocks blocks = blocksOf(spec, machine);
-    if (!s.widens() || !blocks.mayLeave())
-      return {blocks.units(), constant(1), constant(rowsBytes(s, machine))};
+    if (!blocks.mayLeave())
+      return {blocks.units(), constant(1), constant(widenedFrom(s, machine))};
     int64_t widened = widenedOf(s).bytes(blocks.perBlock);
     return {blocks.units(), constant(1), constant(widenedFrom(s, machine) + widened)};
   }
@@ -187,20 +214,16 @@ public:
     PanelBlocks blocks = blocksOf(c.spec, c.machine);
     // [units] Here and in the functions:
     // [tiles] those of one size that follow each other share a call.
-    blocks.emit(
-        c,
-        [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
-          bool laysAhead =
-              tile.panels == PanelBlocks::Panels::Found && s.mayLayAhead(inner.machine);
-          if (laysAhead)
-            layRows(inner, s, rowsAt(inner, s, tile.first), tile.scratch, rows);
-          inner.loop(constantI64(inner.b, 0), tile.count, 1, [&](Value n) {
-            inner.e.forget();
-            Laid laid = laysAhead ? laidAhead(inner, s, blocks, rows, tile, n) : Laid();
-            emitPanels(inner, blocks, rows, tile.nth(inner, n, rows), laid);
-          });
-        },
-        s.widens());
+    blocks.emit(c, [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
+      bool laysAhead = tile.panels == PanelBlocks::Panels::Found && s.mayLayAhead(inner.machine);
+      if (laysAhead)
+        layRows(inner, s, rowsAt(inner, s, tile.first), tile.scratch, rows);
+      inner.loop(constantI64(inner.b, 0), tile.count, 1, [&](Value n) {
+        inner.e.forget();
+        Laid laid = laysAhead ? laidAhead(inner, s, blocks, rows, tile, n) : Laid();
+        emitPanels(inner, blocks, rows, tile.nth(inner, n, rows), laid);
+      });
+    });
   }
 
 private:
@@ -209,9 +232,14 @@ private:
   static int64_t rowsBytes(const Shape &s, const VectorMachine &machine) {
     return s.laysRows() ? tileRows(machine) * s.rowStride() * 4 : 0;
   }
-  /// Where widened panels lie in scratch: behind the rows, of two tiles where those of the next are laid ahead.
-  static int64_t widenedFrom(const Shape &s, const VectorMachine &machine) {
+  /// Where a widened chunk lies in scratch: behind the rows, of two tiles where those of the next are laid ahead.
+  static int64_t chunkFrom(const Shape &s, const VectorMachine &machine) {
     return rowsBytes(s, machine) * (s.mayLayAhead(machine) ? 2 : 1);
+  }
+  /// Where widened panels lie: behind that.
+  static int64_t widenedFrom(const Shape &s, const VectorMachine &machine) {
+    bool hasChunk = s.widensFirst(machine, tileRows(machine));
+    return chunkFrom(s, machine) + (hasChunk ? s.chunk() * s.columns * 4 : 0);
   }
   static Value widenedAt(KernelContext &c, const Shape &s, Value scratch) {
     return bytes(c, scratch, constantI64(c.b, widenedFrom(s, c.machine)));
@@ -249,6 +277,7 @@ private:
     Value first, a;
     Value weights;    ///< where panel 0 begins, or would
     Value left = {};  ///< where it is left as f32, or would be
+    Value chunk;      ///< room for one that is widened
     int64_t distance; ///< bytes to the next panel
     Value panel;      ///< the first of them
     Value stride;     ///< elements to the next row, where k is a symbol
@@ -280,11 +309,13 @@ private:
     }
     if (tile.panels == PanelBlocks::Panels::Found) {
       weights = std::exchange(left, Value());
-      s.weight.form = PackedWeight::Words;
+      s = s.asWidened();
       distance = widenedOf(s).panelBytes();
     }
     Type stored = memoryType(s.element);
     Value depth = c.e.uniform(s.depth);
+    Value chunk = bytes(c, tile.scratch, constantI64(c.b, chunkFrom(s, c.machine)));
+    int64_t turn = turnDepth(s.widensFirst(c.machine, rows) ? s.asWidened() : s, c.machine, rows);
     Value a = rowsAt(c, s, first);
     Value next = elementPointer(c.b, a, stored, c.mul(depth, constantI64(c.b, rows)));
     // [lay rows] Once for all panels of the block.
@@ -298,17 +329,25 @@ private:
     auto walk = [&](Value from, Value to, int64_t panels) {
       c.loop(from, to, panels, [&](Value panel) {
         c.e.forget();
-        Tile t{rows,    panels, s.vectors, first, a,
-               weights, left,   distance,  panel, s.k ? Value() : depth};
+        Tile t{rows,
+               panels,
+               s.vectors,
+               first,
+               a,
+               weights,
+               left,
+               chunk,
+               distance,
+               panel,
+               s.k ? Value() : depth};
         if (rows > kFewRows && fetchesAhead(s))
           t.ahead = blocks.ahead(c, tile, panel, c.inputs[s.weight.data], next);
-        if (int64_t turns = s.k / turnDepth(s, c.machine, rows); rows > kFewRows && turns && s.n)
+        if (int64_t turns = s.k / turn; rows > kFewRows && turns && s.n)
           t.nextRows =
               NextRows(c, s.op.getResult(), rows, first, {panel, s.vectors, s.columns}, turns);
         if (laid.rows)
           t.rowsAhead =
-              laid.next.behind(c, c.mul(c.sub(panel, tile.from),
-                                        constantI64(c.b, s.k / turnDepth(s, c.machine, rows))));
+              laid.next.behind(c, c.mul(c.sub(panel, tile.from), constantI64(c.b, s.k / turn)));
         SmallVector<Value> sums = s.k ? accumulate(c, s, t) : accumulateParts(c, s, t);
         // [store] The tail mask is there for all panels when n ends inside one.
         storeRowTile(c, s.op.getResult(), t.first, {t.panel, t.vectors(), s.columns}, s.width,
@@ -346,7 +385,8 @@ private:
       return sumChunk(c, s, t, {constantI64(c.b, 0), chunk});
     // [add chunk] The error of a long sum stays that of a short one.
     auto add = [&](Chunk part, ValueRange totals) {
-      SmallVector<Value> next = sumChunk(c, s, t, part);
+      SmallVector<Value> next =
+          s.widensFirst(c.machine, t.rows) ? sumWidened(c, s, t, part) : sumChunk(c, s, t, part);
       if (s.weight.block)
         scale(c, s, t, part, totals, next);
       else
@@ -452,16 +492,42 @@ private:
                          VectorMachine::Cache::First);
   }
 
+  /// The zero points of a chunk's block, where columns have their own.
+  static SmallVector<Value> zerosOf(KernelContext &c, const Shape &s, const Tile &t, Chunk part) {
+    SmallVector<Value> zero;
+    for (int64_t p = 0; s.weight.zero && p < t.panels; ++p)
+      for (int64_t v = 0, lanes = c.machine.lanes(); v < s.vectors; ++v)
+        zero.push_back(s.weight.zero->load(c, panelOf(c, s, t, *s.weight.zero, p),
+                                           blockOf(c, s, part.from), s.columns, v * lanes, lanes));
+    return zero;
+  }
+
+  /// [widen chunk] Where its panel is left, or into room for one chunk; it is summed from there.
+  static SmallVector<Value> sumWidened(KernelContext &c, const Shape &s, const Tile &t,
+                                       Chunk part) {
+    int64_t unit = s.weight.unit(), unitBytes = s.weight.unitBytes(s.columns);
+    Value before = c.mul(part.from, constantI64(c.b, s.columns * 4));
+    Tile widened = t;
+    widened.left = {};
+    widened.distance = t.left ? widenedOf(s).panelBytes() : 0;
+    widened.weights = t.left ? t.left : bytes(c, t.chunk, c.sub(constantI64(c.b, 0), before));
+    Value from = bytes(c, panelsOf(c, t)[0],
+                       c.mul(c.b.createOrFold<arith::DivUIOp>(part.from, constantI64(c.b, unit)),
+                             constantI64(c.b, unitBytes))),
+          to = bytes(c, panelsOf(c, widened)[0], before);
+    int64_t units = llvm::divideCeil(part.depth, unit);
+    if (t.rows <= kFewRows)
+      prefetch(c, from, kAheadBytes, units * unitBytes);
+    widenedOf(s).emitUnits(c, from, to, units, zerosOf(c, s, t, part));
+    return sumChunk(c, s.asWidened(), widened, part);
+  }
+
   /// [sum chunk] The sums of one chunk: whole turns of the loop first, then the k's left over.
   static SmallVector<Value> sumChunk(KernelContext &c, const Shape &s, const Tile &t, Chunk part) {
     int64_t count = t.rows * t.vectors();
     int64_t chains = ContractionSchedule::chains(c, s, t);
     int64_t step = turnDepth(s, c.machine, t.rows), whole = part.depth / step * step;
-    SmallVector<Value> data = panelsOf(c, t), zero;
-    for (int64_t p = 0; s.weight.zero && p < t.panels; ++p)
-      for (int64_t v = 0, lanes = c.machine.lanes(); v < s.vectors; ++v)
-        zero.push_back(s.weight.zero->load(c, panelOf(c, s, t, *s.weight.zero, p),
-                                           blockOf(c, s, part.from), s.columns, v * lanes, lanes));
+    SmallVector<Value> data = panelsOf(c, t), zero = zerosOf(c, s, t, part);
     Value row = elementPointer(c.b, t.a, rowType(c, s), part.from);
     SmallVector<Value> sums(count * chains, zeros(c));
     auto run = [&](Value k, int64_t depth, MutableArrayRef<Value> sums) {

@@ -21,8 +21,6 @@ constexpr int64_t kPairBytes =
 constexpr int64_t kManyTiles = 4; ///< that then fetch a block's weights with most of their panels
 constexpr int64_t kTilesToPart =
     8; ///< among workers: each then reads the whole weight, but nobody else's rows
-constexpr int64_t kTilesToLeave =
-    8; ///< a block for: what is written then has to reach the second-level cache
 
 } // namespace
 
@@ -81,7 +79,7 @@ Value PanelBlocks::tilesBefore(KernelContext &c, Value unit, Value block, Value 
 
 bool PanelBlocks::mayLeave() const {
   std::optional<int64_t> rows = m.asConstant();
-  return !rows || *rows > (kTilesToLeave - 1) * mostRows;
+  return leaveFrom && (!rows || *rows > (leaveFrom - 1) * mostRows);
 }
 
 /// The loops of a call over its units.
@@ -128,7 +126,7 @@ private:
         return run(tiles.stored, from, to, panels);
       // [leave] For the tiles of the call.
       c.choose(
-          isAtLeast(here, kTilesToLeave),
+          isAtLeast(here, p.leaveFrom),
           [&] {
             Value second = c.add(from, one);
             run(tiles.left, from, second, panels);
@@ -165,7 +163,7 @@ private:
   Value rows, count;
 };
 
-PanelBlocks::TileFunctions PanelBlocks::declareTiles(KernelContext &c, bool leaves) const {
+PanelBlocks::TileFunctions PanelBlocks::declareTiles(KernelContext &c) const {
   Type i64 = c.b.getI64Type();
   auto declare = [&](int64_t rows, StringRef suffix) {
     func::FuncOp function =
@@ -176,10 +174,10 @@ PanelBlocks::TileFunctions PanelBlocks::declareTiles(KernelContext &c, bool leav
   TileFunctions tiles;
   for (int64_t r = 1; r <= mostRows; ++r)
     tiles.stored.push_back(declare(r, ""));
-  if (!leaves || !mayLeave())
+  if (!mayLeave())
     return tiles;
   // Of sizes that several tiles may have.
-  int64_t fewest = ((kTilesToLeave - 1) * mostRows + 1) / kTilesToLeave;
+  int64_t fewest = ((leaveFrom - 1) * mostRows + 1) / leaveFrom;
   for (int64_t r = 1; r <= mostRows; ++r) {
     tiles.left.push_back(r < fewest ? func::FuncOp() : declare(r, "_leaves"));
     tiles.found.push_back(r < fewest ? func::FuncOp() : declare(r, "_finds"));
@@ -188,9 +186,8 @@ PanelBlocks::TileFunctions PanelBlocks::declareTiles(KernelContext &c, bool leav
 }
 
 void PanelBlocks::emit(KernelContext &c,
-                       function_ref<void(KernelContext &, int64_t rows, const Tile &)> body,
-                       bool leaves) const {
-  TileFunctions tiles = declareTiles(c, leaves);
+                       function_ref<void(KernelContext &, int64_t rows, const Tile &)> body) const {
+  TileFunctions tiles = declareTiles(c);
   Units(c, *this, tiles).emit();
   auto emitTiles = [&](const Functions &functions, Panels panels) {
     for (auto [i, function] : llvm::enumerate(functions))

@@ -24,10 +24,11 @@ struct PanelBlocks {
   SymExpr panels;   ///< in all
   int64_t
       panelBytes; ///< by which blocks are measured: as it is multiplied, of 16 bits as it is stored
-  int64_t storedBytes; ///< of a panel in memory, from where the next block's are fetched
-  int64_t gap = 0;     ///< bytes between a panel in memory and the next, which others have
-  int64_t steps;       ///< of a panel's sum: as often, something may be fetched
-  int64_t perBlock;    ///< panels
+  int64_t storedBytes;   ///< of a panel in memory, from where the next block's are fetched
+  int64_t gap = 0;       ///< bytes between a panel in memory and the next, which others have
+  int64_t steps;         ///< of a panel's sum: as often, something may be fetched
+  int64_t perBlock;      ///< panels
+  int64_t leaveFrom = 0; ///< tiles of a block in a call, its first leaves panels; 0: never
 
   /// Blocks have `blockKiB` of weights at most, but a panel at least, or two that are small.
   PanelBlocks(SymExpr m, int64_t mostRows, SymExpr panels, int64_t panelBytes, int64_t steps,
@@ -63,9 +64,8 @@ struct PanelBlocks {
   };
   /// Emits the units' loops and, with `body`, a function for every number of rows; where first tiles leave panels, two more for those of many tiles.
   void emit(KernelContext &c,
-            llvm::function_ref<void(KernelContext &, int64_t rows, const Tile &)> body,
-            bool leaves = false) const;
-  /// Whether rows may be so many that first tiles leave panels.
+            llvm::function_ref<void(KernelContext &, int64_t rows, const Tile &)> body) const;
+  /// Whether first tiles leave panels of some calls.
   bool mayLeave() const;
   /// What to fetch while a panel is summed. `weights` is the argument's first byte, `nextRows` that of the rows behind the tile's.
   Ahead ahead(KernelContext &c, const Tile &tile, mlir::Value panel, mlir::Value weights,
@@ -83,7 +83,7 @@ private:
   struct TileFunctions {
     Functions stored, left, found;
   };
-  TileFunctions declareTiles(KernelContext &c, bool leaves) const;
+  TileFunctions declareTiles(KernelContext &c) const;
   class Units;
 };
 

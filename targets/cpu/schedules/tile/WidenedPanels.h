@@ -1,6 +1,6 @@
 //===- WidenedPanels.h - Panels of narrow weights as f32 in scratch ----------------------------===//
 //
-// Weights of 16 bits are widened in registers for every tile of rows. Where several tiles meet the
+// Narrow weights are widened in registers for every tile of rows. Where several tiles meet the
 // same panels, these are widened into scratch first, and tiles read them as if they were f32:
 //
 //   WidenedPanels widened{weight, depth, columns};
@@ -14,7 +14,7 @@
 namespace weft {
 
 struct WidenedPanels {
-  const PackedWeight &weight; ///< Halves
+  const PackedWeight &weight; ///< no Words
   int64_t depth, columns;
 
   /// Of one panel, as f32.
@@ -27,6 +27,9 @@ struct WidenedPanels {
   /// behind the other at `to`.
   void emit(KernelContext &c, mlir::Value from, int64_t distance, mlir::Value to,
             mlir::Value panels) const;
+  /// Widens so many units of one panel, less the zero points of its columns, if there are any.
+  void emitUnits(KernelContext &c, mlir::Value from, mlir::Value to, int64_t units,
+                 mlir::ArrayRef<mlir::Value> zeros = {}) const;
 };
 
 } // namespace weft
