@@ -121,6 +121,21 @@ TEST_CASE("scales of 16 bits beside rows that are rounded to bytes") {
   agrees({"i8", 240, 17, 48, "f16", "", true, false});
 }
 
+TEST_CASE("who computes which tiles of rows does not change a bit") {
+  Blocks b{"ui4", 200, 150, 40, "f16", "ui4"};
+  for (const std::string &target : targetsToTry({"x86:host", "x86:v3", "x86:v2"})) {
+    Program program(b.text(), target, 3);
+    INFO(target << program.error());
+    REQUIRE(program.error().empty());
+    Program alone(b.text(), target, 1);
+    for (int64_t m : {3, 7, 8, 13, 40, 121}) {
+      INFO(m);
+      auto inputs = program.generate({{"m", m}}, 7);
+      CHECK(program.run(inputs).at(0).bytes == alone.run(inputs).at(0).bytes);
+    }
+  }
+}
+
 TEST_CASE("a product with 4 bits in blocks of 32 reads 4.63 bits per weight") {
   const int64_t k = 512, n = 64;
   for (const std::string &target : targetsToTry({"x86:host", "x86:v3", "x86:v2"})) {

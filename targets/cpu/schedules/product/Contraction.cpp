@@ -7,7 +7,6 @@
 //     the rows as reals into scratch, where they are rounded or narrow       [lay rows]
 //     for 1, 2 or 4 panels at once, then for each of those left over         [panels]
 //       for chunk of k, the last of which may be shorter                     [chunks]
-//         its weights as f32 into scratch, where decoding takes registers    [widen chunk]
 //         sums = 0, in registers, too: few rows have several chains of them  [sum chunk]
 //         for the chunk's k, some in each turn
 //           weights = one or some k's of the panels, widened to f32          [load weights]
@@ -32,14 +31,12 @@
 // Where tiles are many, the rows of the next are laid between the products of this one.
 //===------------------------------------------------------------------------------------------===//
 
-#include "dialects/plan/WeightParts.h"
-#include "dialects/weft/WeightArguments.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cpu/schedules/Schedules.h"
-#include "targets/cpu/schedules/product/PackedContraction.h"
+#include "targets/cpu/schedules/product/ContractionForm.h"
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/RoundedRows.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
@@ -56,98 +53,9 @@ namespace {
 constexpr int64_t kUnrollFew = 32; ///< for tiles of one or two rows of narrow weights
 constexpr int64_t kAheadBytes =
     8192; ///< of narrow weights: what the processor fetches by itself comes too late
-constexpr int64_t kSumsInFlight = 8; ///< two multiply-adds begin per cycle and take four
-/// Chunks of floats in one of pairs: their rounding to 8 bits hides that of a sum of 768.
-constexpr int64_t kChunksOfPairs = 8;
+constexpr int64_t kSumsInFlight = 8;    ///< two multiply-adds begin per cycle and take four
 constexpr int64_t kLoaded = 6;          ///< vectors of weights, beside those of rows
 constexpr int64_t kNearBytes = 1 << 20; ///< of a weight that may stay in L2
-/// From which the first leaves its panels as f32, which have to reach the second-level cache then: halves and what is looked up are widened
-/// nearly as fast as f32 are loaded, other numbers of 4 bits need several instructions.
-constexpr int64_t kTilesToLeave = 8, kTilesToLeaveNibbles = 2;
-constexpr int64_t kRowsToWiden = 4;  ///< with one chain of sums, whatever they read
-constexpr int64_t kPageBytes = 4096; ///< rows so far apart meet in one set of the first-level cache
-
-/// How the matrix in such an argument lies: in the panels of the whole that it is a part of, where
-/// it can.
-WeightLayout layoutOf(func::FuncOp spec, unsigned argument, const WeightLayout &layout) {
-  auto whole = spec.getArgAttrOfType<TypeAttr>(argument, kPartOfAttr);
-  auto type = cast<SymTensorType>(spec.getArgument(argument).getType());
-  return whole ? layoutInWhole(layout, cast<SymTensorType>(whole.getValue()), type) : layout;
-}
-
-struct Shape : PackedContraction {
-  bool pairs;               ///< of bf16 are multiplied as they lie, a row's and a weight's
-  int64_t vectors, columns; ///< of a panel
-
-  static Shape of(func::FuncOp spec, const VectorMachine &machine) {
-    PackedContraction s = *PackedContraction::matchParts(spec);
-    bool pairs = s.element.isBF16() && s.weight.form == PackedWeight::Halves &&
-                 s.weight.element.isBF16() && s.mostK % 2 == 0 && machine.addsHalfProducts();
-    bool isNarrow = s.weight.form != PackedWeight::Words && !pairs;
-    int64_t vectors = isNarrow ? 2 : panelVectors(s.mostN, machine);
-    return {s, pairs, vectors, vectors * machine.lanes()};
-  }
-  /// Of the arguments that are packed.
-  SmallVector<WeightLayout> layouts(func::FuncOp spec, const VectorMachine &machine) const {
-    SmallVector<WeightLayout> result(spec.getNumArguments());
-    result[weight.data] = weight.layout(order(), columns);
-    weight.placeScales(order(), columns, result);
-    for (auto [i, layout] : llvm::enumerate(result))
-      layout = layoutOf(spec, i, layout);
-    return result;
-  }
-  /// Rows that the panels of such an argument have in memory, where it may have only some of them.
-  int64_t storedDepth(func::FuncOp spec, const VectorMachine &machine, unsigned argument) const {
-    auto type = cast<SymTensorType>(spec.getArgument(argument).getType());
-    int64_t depth = layouts(spec, machine)[argument].depth;
-    return depth ? depth : *type.getDim(transposed ? 1 : 0).asConstant();
-  }
-  /// Bytes from one panel of the weight to the next.
-  int64_t panelDistance(func::FuncOp spec, const VectorMachine &machine) const {
-    int64_t depth = layouts(spec, machine)[weight.data].depth;
-    return weight.panelBytes(depth ? depth : k, columns);
-  }
-  /// Whether a tile's rows are multiplied in scratch, as f32.
-  bool laysRows() const { return roundedBlock != 0 || (isHalf(element) && !pairs); }
-  /// Whether panels may be widened once for many tiles; bytes take hardly longer than f32.
-  bool widens() const {
-    return (weight.form == PackedWeight::Halves || weight.form == PackedWeight::Nibbles) &&
-           !pairs && k;
-  }
-  /// Between rows as they are multiplied, in elements. Those laid in scratch do not meet in the
-  /// first-level cache. 0 where k is a symbol.
-  int64_t rowStride() const {
-    bool meet = k * 4 % kPageBytes == 0;
-    return laysRows() && !roundedBlock && meet ? k + kLineBytes / 4 : k;
-  }
-  /// Whether a chunk of weights is decoded before it is multiplied: sums of so many rows and what numbers of 4 bits are decoded with do not fit
-  /// registers together, and a sum that waits in memory takes twice as long. Of fewer rows, sums would have other chains.
-  bool widensFirst(const VectorMachine &machine, int64_t rows) const {
-    bool isDecoded = weight.form == PackedWeight::Nibbles && !looksUp(machine);
-    return isDecoded && k && rows >= kRowsToWiden;
-  }
-  bool looksUp(const VectorMachine &machine) const {
-    return machine.looksUp(
-        VectorType::get({machine.lanes()}, Float32Type::get(weight.element.getContext())));
-  }
-  /// As panels that were widened are read: zero points are taken away, scales wait for sums.
-  Shape asWidened() const {
-    Shape s = *this;
-    s.weight.form = PackedWeight::Words;
-    s.weight.zero.reset();
-    return s;
-  }
-  /// Whether the next tile's rows may be widened beside the products of this one.
-  bool mayLayAhead(const VectorMachine &machine) const {
-    return machine.convertsBeside() && weight.form == PackedWeight::Halves && widens() &&
-           laysRows() && !roundedBlock && k >= int64_t(machine.lanes());
-  }
-  int64_t rowBytes() const { return rowStride() * (pairs ? 2 : 4); }
-  /// Times that something is multiplied along a row.
-  int64_t steps() const { return pairs ? mostK / 2 : mostK; }
-  /// Products of one chain of sums.
-  int64_t chunk() const { return weight.chunk() * (pairs ? kChunksOfPairs : 1); }
-};
 
 class ContractionSchedule : public Schedule {
 public:
@@ -158,17 +66,17 @@ public:
   }
 
   Unit unit(func::FuncOp spec, const VectorMachine &machine) const override {
-    return Shape::of(spec, machine).pairs ? Unit::HalfPairs : Unit::Reals;
+    return ContractionForm::of(spec, machine).pairs ? Unit::HalfPairs : Unit::Reals;
   }
 
   /// Rows of a tile. Where they meet in one set of the first-level cache, this has 8 to 12 ways.
-  static int64_t estimateRows(const Shape &s, const VectorMachine &machine) {
+  static int64_t estimateRows(const ContractionForm &s, const VectorMachine &machine) {
     bool meet = s.k && s.rowBytes() % kPageBytes == 0;
     int64_t rows = rowsBy(s.vectors, machine);
     return meet ? std::min<int64_t>(7, rows) : rows;
   }
   static PanelBlocks blocksOf(func::FuncOp spec, const VectorMachine &machine) {
-    Shape s = Shape::of(spec, machine);
+    ContractionForm s = ContractionForm::of(spec, machine);
     bool halves = s.weight.form == PackedWeight::Halves && (s.pairs || s.k);
     PanelBlocks blocks(s.m, pick(s.op, "rows", estimateRows(s, machine)),
                        SymExpr::ceildiv(s.width, s.columns), s.mostK * (halves ? 2 : 4) * s.columns,
@@ -176,22 +84,22 @@ public:
     if (!s.k)
       return blocks;
     if (s.widens()) {
-      blocks.leaveFrom = halves || s.looksUp(machine) ? kTilesToLeave : kTilesToLeaveNibbles;
+      blocks.leaveFrom = s.tilesToLeave(machine, blocks.mostRows);
       blocks.storedBytes = s.weight.panelBytes(s.k, s.columns);
     }
-    blocks.gap = s.panelDistance(spec, machine) - s.weight.panelBytes(s.k, s.columns);
+    blocks.gap = s.panelDistance(spec) - s.weight.panelBytes(s.k, s.columns);
     return blocks;
   }
 
   std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
-    Shape s = Shape::of(spec, machine);
+    ContractionForm s = ContractionForm::of(spec, machine);
     std::vector<Choice> list;
     blocksOf(spec, machine).offer(list, estimateRows(s, machine), machine);
     return list;
   }
 
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
-    Shape s = Shape::of(spec, machine);
+    ContractionForm s = ContractionForm::of(spec, machine);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     PanelBlocks blocks = blocksOf(spec, machine);
     if (!blocks.mayLeave())
@@ -201,16 +109,16 @@ public:
   }
 
   std::optional<RowTiles> rowTiles(func::FuncOp spec, const VectorMachine &machine) const override {
-    return blocksOf(spec, machine).rowTiles(spec, Shape::of(spec, machine).lhs);
+    return blocksOf(spec, machine).rowTiles(spec, ContractionForm::of(spec, machine).lhs);
   }
 
   SmallVector<WeightLayout> layouts(func::FuncOp spec,
                                     const VectorMachine &machine) const override {
-    return Shape::of(spec, machine).layouts(spec, machine);
+    return ContractionForm::of(spec, machine).layouts(spec);
   }
 
   void emit(KernelContext &c) const override {
-    Shape s = Shape::of(c.spec, c.machine);
+    ContractionForm s = ContractionForm::of(c.spec, c.machine);
     PanelBlocks blocks = blocksOf(c.spec, c.machine);
     // [units] Here and in the functions:
     // [tiles] those of one size that follow each other share a call.
@@ -227,25 +135,26 @@ public:
   }
 
 private:
-  static WidenedPanels widenedOf(const Shape &s) { return {s.weight, s.k, s.columns}; }
+  static WidenedPanels widenedOf(const ContractionForm &s) { return {s.weight, s.k, s.columns}; }
   /// Of scratch, for the rows of a tile.
-  static int64_t rowsBytes(const Shape &s, const VectorMachine &machine) {
+  static int64_t rowsBytes(const ContractionForm &s, const VectorMachine &machine) {
     return s.laysRows() ? tileRows(machine) * s.rowStride() * 4 : 0;
   }
   /// Where a widened chunk lies in scratch: behind the rows, of two tiles where those of the next are laid ahead.
-  static int64_t chunkFrom(const Shape &s, const VectorMachine &machine) {
+  static int64_t chunkFrom(const ContractionForm &s, const VectorMachine &machine) {
     return rowsBytes(s, machine) * (s.mayLayAhead(machine) ? 2 : 1);
   }
   /// Where widened panels lie: behind that.
-  static int64_t widenedFrom(const Shape &s, const VectorMachine &machine) {
+  static int64_t widenedFrom(const ContractionForm &s, const VectorMachine &machine) {
     bool hasChunk = s.widensFirst(machine, tileRows(machine));
-    return chunkFrom(s, machine) + (hasChunk ? s.chunk() * s.columns * 4 : 0);
+    int64_t chunk = hasChunk ? s.asWidened(machine).chunk() : 0;
+    return chunkFrom(s, machine) + chunk * s.columns * 4;
   }
-  static Value widenedAt(KernelContext &c, const Shape &s, Value scratch) {
+  static Value widenedAt(KernelContext &c, const ContractionForm &s, Value scratch) {
     return bytes(c, scratch, constantI64(c.b, widenedFrom(s, c.machine)));
   }
   /// Where row `first` lies.
-  static Value rowsAt(KernelContext &c, const Shape &s, Value first) {
+  static Value rowsAt(KernelContext &c, const ContractionForm &s, Value first) {
     return elementPointer(c.b, c.inputs[s.lhs], memoryType(s.element),
                           c.mul(first, c.e.uniform(s.depth)));
   }
@@ -257,8 +166,8 @@ private:
   };
   /// Tiles of a call take turns with two places in scratch; the last one lays its own
   /// rows once more, for nobody.
-  static Laid laidAhead(KernelContext &c, const Shape &s, const PanelBlocks &blocks, int64_t rows,
-                        const PanelBlocks::Tile &tile, Value n) {
+  static Laid laidAhead(KernelContext &c, const ContractionForm &s, const PanelBlocks &blocks,
+                        int64_t rows, const PanelBlocks::Tile &tile, Value n) {
     Value one = constantI64(c.b, 1), last = c.sub(tile.count, one),
           later = c.b.create<arith::MinSIOp>(c.add(n, one), last);
     auto place = [&](Value nth) {
@@ -275,20 +184,22 @@ private:
   struct Tile {
     int64_t rows, panels, ofPanel; ///< vectors
     Value first, a;
-    Value weights;    ///< where panel 0 begins, or would
-    Value left = {};  ///< where it is left as f32, or would be
-    Value chunk;      ///< room for one that is widened
-    int64_t distance; ///< bytes to the next panel
-    Value panel;      ///< the first of them
-    Value stride;     ///< elements to the next row, where k is a symbol
-    Ahead ahead = {}; ///< a step for every k
+    Value weights;                            ///< where panel 0 begins, or would
+    Value left = {};                          ///< where it is left as f32, or would be
+    Value chunk;                              ///< room for one that is widened
+    const ContractionForm *decoded = nullptr; ///< from what, before it is multiplied
+    int64_t distance;                         ///< bytes to the next panel
+    Value panel;                              ///< the first of them
+    Value stride;                             ///< elements to the next row, where k is a symbol
+    Ahead ahead = {};                         ///< a step for every k
     NextRows nextRows = {};
     RowsAhead rowsAhead = {};
     int64_t vectors() const { return ofPanel * panels; }
   };
 
   /// Several streams bring more from memory; from L2 one brings a quarter more than four.
-  static int64_t panelsAtOnce(const Shape &s, const VectorMachine &machine, int64_t rows) {
+  static int64_t panelsAtOnce(const ContractionForm &s, const VectorMachine &machine,
+                              int64_t rows) {
     if (s.weight.form != PackedWeight::Words)
       return 1;
     if (rows == 1)
@@ -299,9 +210,9 @@ private:
 
   static void emitPanels(KernelContext &c, const PanelBlocks &blocks, int64_t rows,
                          const PanelBlocks::Tile &tile, const Laid &laid) {
-    Shape s = Shape::of(c.spec, c.machine);
+    ContractionForm s = ContractionForm::of(c.spec, c.machine);
     Value first = tile.first, from = tile.from, to = tile.to, weights = c.inputs[s.weight.data];
-    int64_t distance = s.panelDistance(c.spec, c.machine);
+    int64_t distance = s.panelDistance(c.spec);
     Value left;
     if (tile.panels != PanelBlocks::Panels::Stored) {
       Value skipped = c.mul(from, constantI64(c.b, widenedOf(s).panelBytes()));
@@ -309,13 +220,15 @@ private:
     }
     if (tile.panels == PanelBlocks::Panels::Found) {
       weights = std::exchange(left, Value());
-      s = s.asWidened();
+      s = s.asWidened(c.machine);
       distance = widenedOf(s).panelBytes();
     }
     Type stored = memoryType(s.element);
     Value depth = c.e.uniform(s.depth);
     Value chunk = bytes(c, tile.scratch, constantI64(c.b, chunkFrom(s, c.machine)));
-    int64_t turn = turnDepth(s.widensFirst(c.machine, rows) ? s.asWidened() : s, c.machine, rows);
+    bool widensFirst = s.widensFirst(c.machine, rows);
+    ContractionForm sums = widensFirst ? s.asWidened(c.machine) : s;
+    int64_t turn = turnDepth(sums, c.machine, rows);
     Value a = rowsAt(c, s, first);
     Value next = elementPointer(c.b, a, stored, c.mul(depth, constantI64(c.b, rows)));
     // [lay rows] Once for all panels of the block.
@@ -329,17 +242,10 @@ private:
     auto walk = [&](Value from, Value to, int64_t panels) {
       c.loop(from, to, panels, [&](Value panel) {
         c.e.forget();
-        Tile t{rows,
-               panels,
-               s.vectors,
-               first,
-               a,
-               weights,
-               left,
-               chunk,
-               distance,
-               panel,
-               s.k ? Value() : depth};
+        Tile t{rows,     panels, s.vectors,
+               first,    a,      weights,
+               left,     chunk,  widensFirst ? &s : nullptr,
+               distance, panel,  s.k ? Value() : depth};
         if (rows > kFewRows && fetchesAhead(s))
           t.ahead = blocks.ahead(c, tile, panel, c.inputs[s.weight.data], next);
         if (int64_t turns = s.k / turn; rows > kFewRows && turns && s.n)
@@ -348,10 +254,10 @@ private:
         if (laid.rows)
           t.rowsAhead =
               laid.next.behind(c, c.mul(c.sub(panel, tile.from), constantI64(c.b, s.k / turn)));
-        SmallVector<Value> sums = s.k ? accumulate(c, s, t) : accumulateParts(c, s, t);
+        SmallVector<Value> values = s.k ? accumulate(c, sums, t) : accumulateParts(c, s, t);
         // [store] The tail mask is there for all panels when n ends inside one.
         storeRowTile(c, s.op.getResult(), t.first, {t.panel, t.vectors(), s.columns}, s.width,
-                     sums);
+                     values);
         c.e.forget();
       });
     };
@@ -365,7 +271,7 @@ private:
   }
 
   /// Whether units are so large that what comes next is fetched in time beside them.
-  static bool fetchesAhead(const Shape &s) {
+  static bool fetchesAhead(const ContractionForm &s) {
     bool isWide = s.weight.form == PackedWeight::Words || s.weight.form == PackedWeight::Halves;
     return isWide && s.k;
   }
@@ -378,15 +284,14 @@ private:
 
   /// [chunks] The sums of all rows and vectors, row by row. One chunk without a scale needs no
   /// totals.
-  static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, const Tile &t) {
+  static SmallVector<Value> accumulate(KernelContext &c, const ContractionForm &s, const Tile &t) {
     int64_t chunk = s.chunk() * (s.weight.block ? 1 : chains(c, s, t)), whole = s.k / chunk * chunk;
     SmallVector<Value> sums(t.rows * t.vectors(), zeros(c));
     if (s.k == chunk && !s.weight.block)
-      return sumChunk(c, s, t, {constantI64(c.b, 0), chunk});
+      return sumPart(c, s, t, {constantI64(c.b, 0), chunk});
     // [add chunk] The error of a long sum stays that of a short one.
     auto add = [&](Chunk part, ValueRange totals) {
-      SmallVector<Value> next =
-          s.widensFirst(c.machine, t.rows) ? sumWidened(c, s, t, part) : sumChunk(c, s, t, part);
+      SmallVector<Value> next = sumPart(c, s, t, part);
       if (s.weight.block)
         scale(c, s, t, part, totals, next);
       else
@@ -401,13 +306,14 @@ private:
                     });
     if (whole < s.k)
       sums = whole == 0 && !s.weight.block
-                 ? sumChunk(c, s, t, {constantI64(c.b, 0), s.k})
+                 ? sumPart(c, s, t, {constantI64(c.b, 0), s.k})
                  : add({constantI64(c.b, whole), s.k - whole}, ValueRange(sums));
     return sums;
   }
 
   /// The same where ranks have several sizes of the sum.
-  static SmallVector<Value> accumulateParts(KernelContext &c, const Shape &s, const Tile &t) {
+  static SmallVector<Value> accumulateParts(KernelContext &c, const ContractionForm &s,
+                                            const Tile &t) {
     int64_t chunk = s.chunk() * chains(c, s, t);
     Value rest = c.b.create<arith::RemUIOp>(t.stride, constantI64(c.b, chunk)),
           whole = c.sub(t.stride, rest);
@@ -427,13 +333,13 @@ private:
   /// Few rows have several sums per element, of every so many-th k, so that none waits for another.
   /// As many in panels that are left over when several go together: where that is depends on how
   /// units are split, and results must not.
-  static int64_t chains(KernelContext &c, const Shape &s, const Tile &t) {
+  static int64_t chains(KernelContext &c, const ContractionForm &s, const Tile &t) {
     return std::max<int64_t>(1, kSumsInFlight /
                                     (t.rows * s.vectors * panelsAtOnce(s, c.machine, t.rows)));
   }
 
   /// The k's that a turn of the inner loop sums.
-  static int64_t turnDepth(const Shape &s, const VectorMachine &machine, int64_t rows) {
+  static int64_t turnDepth(const ContractionForm &s, const VectorMachine &machine, int64_t rows) {
     if (s.weight.form != PackedWeight::Words && rows <= 2)
       return kUnrollFew;
     int64_t few = s.weight.form == PackedWeight::Words || s.pairs ? machine.turnDepth() : 4;
@@ -449,38 +355,44 @@ private:
     return elementPointer(c.b, base, c.b.getI8Type(), offset);
   }
 
-  static Value blockOf(KernelContext &c, const Shape &s, Value k) {
+  static Value blockOf(KernelContext &c, const ContractionForm &s, Value k) {
     return c.b.create<arith::DivUIOp>(k, constantI64(c.b, s.weight.block));
   }
 
   /// Where panel `panel + p` of scales or zero points begins.
-  static Value panelOf(KernelContext &c, const Shape &s, const Tile &t, const BlockNumbers &numbers,
-                       int64_t p) {
-    int64_t blocks = s.storedDepth(c.spec, c.machine, numbers.argument),
+  static Value panelOf(KernelContext &c, const ContractionForm &s, const Tile &t,
+                       const BlockNumbers &numbers, int64_t p) {
+    int64_t blocks = s.storedDepth(c.spec, numbers.argument),
             distance = numbers.columnBytes(blocks) * s.columns;
     return bytes(c, c.inputs[numbers.argument],
                  c.mul(c.add(t.panel, constantI64(c.b, p)), constantI64(c.b, distance)));
   }
 
+  /// Of the block that a chunk lies in, one for each vector of a panel.
+  static SmallVector<Value> scalesOf(KernelContext &c, const ContractionForm &s, const Tile &t,
+                                     Chunk part, int64_t p) {
+    const BlockNumbers &scales = s.weight.scale;
+    Value panel = panelOf(c, s, t, scales, p), block = blockOf(c, s, part.from);
+    int64_t ofColumn = scales.columnBytes(1), lanes = c.machine.lanes();
+    if (t.rows <= kFewRows)
+      prefetch(c, scales.row(c, panel, block, s.columns),
+               kAheadBytes * ofColumn / (s.weight.block * elementBits(s.weight.element) / 8),
+               s.columns * ofColumn);
+    SmallVector<Value> factors;
+    for (int64_t v = 0; v < s.vectors; ++v)
+      factors.push_back(scales.load(c, panel, block, s.columns, v * lanes, lanes));
+    return factors;
+  }
+
   /// values = totals + scale * values
-  static void scale(KernelContext &c, const Shape &s, const Tile &t, Chunk part, ValueRange totals,
-                    SmallVectorImpl<Value> &values) {
-    for (int64_t p = 0; p < t.panels; ++p) {
-      const BlockNumbers &scales = s.weight.scale;
-      Value panel = panelOf(c, s, t, scales, p), block = blockOf(c, s, part.from);
-      int64_t ofColumn = scales.columnBytes(1), lanes = c.machine.lanes();
-      if (t.rows <= kFewRows)
-        prefetch(c, scales.row(c, panel, block, s.columns),
-                 kAheadBytes * ofColumn / (s.weight.block * elementBits(s.weight.element) / 8),
-                 s.columns * ofColumn);
-      for (int64_t v = 0; v < s.vectors; ++v) {
-        Value factor = scales.load(c, panel, block, s.columns, v * lanes, lanes);
+  static void scale(KernelContext &c, const ContractionForm &s, const Tile &t, Chunk part,
+                    ValueRange totals, SmallVectorImpl<Value> &values) {
+    for (int64_t p = 0; p < t.panels; ++p)
+      for (auto [v, factor] : llvm::enumerate(scalesOf(c, s, t, part, p)))
         for (int64_t r = 0; r < t.rows; ++r) {
           int64_t at = r * t.vectors() + s.vectors * p + v;
           values[at] = c.b.create<vector::FMAOp>(values[at], factor, totals[at]);
         }
-      }
-    }
   }
 
   static constexpr int64_t kFewRows = 6; ///< that leave time to wait for memory
@@ -493,7 +405,8 @@ private:
   }
 
   /// The zero points of a chunk's block, where columns have their own.
-  static SmallVector<Value> zerosOf(KernelContext &c, const Shape &s, const Tile &t, Chunk part) {
+  static SmallVector<Value> zerosOf(KernelContext &c, const ContractionForm &s, const Tile &t,
+                                    Chunk part) {
     SmallVector<Value> zero;
     for (int64_t p = 0; s.weight.zero && p < t.panels; ++p)
       for (int64_t v = 0, lanes = c.machine.lanes(); v < s.vectors; ++v)
@@ -502,28 +415,47 @@ private:
     return zero;
   }
 
-  /// [widen chunk] Where its panel is left, or into room for one chunk; it is summed from there.
-  static SmallVector<Value> sumWidened(KernelContext &c, const Shape &s, const Tile &t,
+  static SmallVector<Value> sumPart(KernelContext &c, const ContractionForm &s, const Tile &t,
+                                    Chunk part) {
+    return t.decoded ? sumWidened(c, s, t, part) : sumChunk(c, s, t, part);
+  }
+
+  /// Its weights become f32 where its panel is left, or into room for one chunk; it is summed from there.
+  static SmallVector<Value> sumWidened(KernelContext &c, const ContractionForm &s, const Tile &t,
                                        Chunk part) {
-    int64_t unit = s.weight.unit(), unitBytes = s.weight.unitBytes(s.columns);
+    const ContractionForm &stored = *t.decoded;
     Value before = c.mul(part.from, constantI64(c.b, s.columns * 4));
     Tile widened = t;
     widened.left = {};
-    widened.distance = t.left ? widenedOf(s).panelBytes() : 0;
+    widened.distance = t.left ? widenedOf(stored).panelBytes() : 0;
     widened.weights = t.left ? t.left : bytes(c, t.chunk, c.sub(constantI64(c.b, 0), before));
-    Value from = bytes(c, panelsOf(c, t)[0],
-                       c.mul(c.b.createOrFold<arith::DivUIOp>(part.from, constantI64(c.b, unit)),
-                             constantI64(c.b, unitBytes))),
-          to = bytes(c, panelsOf(c, widened)[0], before);
-    int64_t units = llvm::divideCeil(part.depth, unit);
+    Value to = panelsOf(c, widened)[0];
+    int64_t block = std::min(stored.weight.block, part.depth), whole = part.depth / block * block;
+    c.loop(constantI64(c.b, 0), constantI64(c.b, whole), block, [&](Value k) {
+      widenBlock(c, stored, t, {c.add(part.from, k), block}, to);
+    });
+    if (whole < part.depth)
+      widenBlock(c, stored, t, {c.add(part.from, constantI64(c.b, whole)), part.depth - whole}, to);
+    return sumChunk(c, s, widened, part);
+  }
+
+  /// What lies in one block; `to`: where the panel's first k is, or would be.
+  static void widenBlock(KernelContext &c, const ContractionForm &s, const Tile &t, Chunk part,
+                         Value to) {
+    int64_t unit = s.weight.unit(), unitBytes = s.weight.unitBytes(s.columns),
+            units = llvm::divideCeil(part.depth, unit);
+    Value nth = c.b.createOrFold<arith::DivUIOp>(part.from, constantI64(c.b, unit)),
+          from = bytes(c, panelsOf(c, t)[0], c.mul(nth, constantI64(c.b, unitBytes)));
     if (t.rows <= kFewRows)
       prefetch(c, from, kAheadBytes, units * unitBytes);
-    widenedOf(s).emitUnits(c, from, to, units, zerosOf(c, s, t, part));
-    return sumChunk(c, s.asWidened(), widened, part);
+    Value here = bytes(c, to, c.mul(part.from, constantI64(c.b, s.columns * 4)));
+    widenedOf(s).emitUnits(c, from, here, units, zerosOf(c, s, t, part),
+                           scalesOf(c, s, t, part, 0));
   }
 
   /// [sum chunk] The sums of one chunk: whole turns of the loop first, then the k's left over.
-  static SmallVector<Value> sumChunk(KernelContext &c, const Shape &s, const Tile &t, Chunk part) {
+  static SmallVector<Value> sumChunk(KernelContext &c, const ContractionForm &s, const Tile &t,
+                                     Chunk part) {
     int64_t count = t.rows * t.vectors();
     int64_t chains = ContractionSchedule::chains(c, s, t);
     int64_t step = turnDepth(s, c.machine, t.rows), whole = part.depth / step * step;
@@ -569,8 +501,8 @@ private:
   }
 
   /// [chunks] The last one: `rest` k's beginning at `from`, a multiple of the unit.
-  static SmallVector<Value> sumRest(KernelContext &c, const Shape &s, const Tile &t, Value from,
-                                    Value rest) {
+  static SmallVector<Value> sumRest(KernelContext &c, const ContractionForm &s, const Tile &t,
+                                    Value from, Value rest) {
     int64_t count = t.rows * t.vectors(), step = turnDepth(s, c.machine, t.rows);
     SmallVector<Value> data = panelsOf(c, t), sums(count * chains(c, s, t), zeros(c));
     Value row = elementPointer(c.b, t.a, rowType(c, s), from),
@@ -589,9 +521,9 @@ private:
   }
 
   /// Adds products of `depth` k's that begin at `k`, which is `inRow` elements behind `row`.
-  static void multiplyAdd(KernelContext &c, const Shape &s, const Tile &t, ArrayRef<Value> data,
-                          ArrayRef<Value> zero, Value row, Value k, Value inRow, int64_t depth,
-                          MutableArrayRef<Value> sums) {
+  static void multiplyAdd(KernelContext &c, const ContractionForm &s, const Tile &t,
+                          ArrayRef<Value> data, ArrayRef<Value> zero, Value row, Value k,
+                          Value inRow, int64_t depth, MutableArrayRef<Value> sums) {
     const PackedWeight &w = s.weight;
     int64_t unit = w.unit(), bytesPerUnit = w.unitBytes(s.columns), count = t.rows * t.vectors(),
             chains = sums.size() / count;
@@ -644,8 +576,8 @@ private:
   /// [leave weights] Vector `v` of the k's beginning at `k`, beside products: storing and widening
   /// take other parts of a processor. What the last unit of a panel has too much, the next panel
   /// overwrites.
-  static void leave(KernelContext &c, const Shape &s, const Tile &t, ArrayRef<Value> weights,
-                    Value k, int64_t v) {
+  static void leave(KernelContext &c, const ContractionForm &s, const Tile &t,
+                    ArrayRef<Value> weights, Value k, int64_t v) {
     Type f32 = c.b.getF32Type();
     Value panel = bytes(c, t.left, c.mul(t.panel, constantI64(c.b, widenedOf(s).panelBytes()))),
           here = elementPointer(c.b, panel, f32, c.mul(k, constantI64(c.b, s.columns)));
@@ -654,7 +586,8 @@ private:
   }
 
   /// Row r of a tile, of which the first is at `first`.
-  static Value rowOf(KernelContext &c, const Shape &s, const Tile &t, Value first, int64_t r) {
+  static Value rowOf(KernelContext &c, const ContractionForm &s, const Tile &t, Value first,
+                     int64_t r) {
     if (!t.stride)
       return at(c, first, rowType(c, s), r * s.rowStride());
     return elementPointer(c.b, first, rowType(c, s), c.mul(t.stride, constantI64(c.b, r)));
@@ -666,11 +599,11 @@ private:
   }
 
   /// Of a row's elements as they are multiplied.
-  static Type rowType(KernelContext &c, const Shape &s) {
+  static Type rowType(KernelContext &c, const ContractionForm &s) {
     return s.pairs ? memoryType(s.element) : Type(c.b.getF32Type());
   }
 
-  static SmallVector<Value, 8> loadUnit(KernelContext &c, const Shape &s, Value pointer,
+  static SmallVector<Value, 8> loadUnit(KernelContext &c, const ContractionForm &s, Value pointer,
                                         Value zero) {
     if (!s.pairs)
       return s.weight.decode(c, pointer, zero);
@@ -679,14 +612,16 @@ private:
   }
 
   /// [multiply pairs] What the machine does at once.
-  static Value multiplyAdd(KernelContext &c, const Shape &s, Value all, Value weights, Value sum) {
+  static Value multiplyAdd(KernelContext &c, const ContractionForm &s, Value all, Value weights,
+                           Value sum) {
     if (s.pairs)
       return c.machine.addHalfProducts(c.b, sum, all, weights);
     return c.machine.multiplyAdd(c.b, all, weights, sum);
   }
 
   /// [lay rows] They lie one behind the other; in scratch, they may be further apart.
-  static void layRows(KernelContext &c, const Shape &s, Value from, Value to, int64_t rows) {
+  static void layRows(KernelContext &c, const ContractionForm &s, Value from, Value to,
+                      int64_t rows) {
     if (s.roundedBlock)
       return RoundedRows(c, s.k, s.roundedBlock).toReals(from, to, constantI64(c.b, rows));
     if (s.rowStride() == s.k)

@@ -177,7 +177,7 @@ PanelBlocks::TileFunctions PanelBlocks::declareTiles(KernelContext &c) const {
   if (!mayLeave())
     return tiles;
   // Of sizes that several tiles may have.
-  int64_t fewest = ((leaveFrom - 1) * mostRows + 1) / leaveFrom;
+  int64_t fewest = fewestRows(leaveFrom, mostRows);
   for (int64_t r = 1; r <= mostRows; ++r) {
     tiles.left.push_back(r < fewest ? func::FuncOp() : declare(r, "_leaves"));
     tiles.found.push_back(r < fewest ? func::FuncOp() : declare(r, "_finds"));

@@ -65,6 +65,10 @@ struct PanelBlocks {
   /// Emits the units' loops and, with `body`, a function for every number of rows; where first tiles leave panels, two more for those of many tiles.
   void emit(KernelContext &c,
             llvm::function_ref<void(KernelContext &, int64_t rows, const Tile &)> body) const;
+  /// That a tile has, where so many tiles of at most `mostRows` rows are needed.
+  static int64_t fewestRows(int64_t tiles, int64_t mostRows) {
+    return ((tiles - 1) * mostRows + 1) / tiles;
+  }
   /// Whether first tiles leave panels of some calls.
   bool mayLeave() const;
   /// What to fetch while a panel is summed. `weights` is the argument's first byte, `nextRows` that of the rows behind the tile's.

@@ -1,6 +1,7 @@
 //===- WidenedPanels.cpp - Panels of narrow weights as f32 in scratch --------------------------===//
 
 #include "targets/cpu/schedules/tile/WidenedPanels.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
@@ -19,7 +20,7 @@ void WidenedPanels::emit(KernelContext &c, Value from, int64_t distance, Value t
 }
 
 void WidenedPanels::emitUnits(KernelContext &c, Value from, Value to, int64_t units,
-                              ArrayRef<Value> zeros) const {
+                              ArrayRef<Value> zeros, ArrayRef<Value> scales) const {
   Type byte = c.b.getI8Type(), f32 = c.b.getF32Type();
   int64_t unit = weight.unit(), unitBytes = weight.unitBytes(columns), lanes = c.machine.lanes();
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
@@ -29,9 +30,13 @@ void WidenedPanels::emitUnits(KernelContext &c, Value from, Value to, int64_t un
     for (int64_t column = 0; column < columns; column += lanes) {
       Value here = elementPointer(c.b, stored, byte, number(unitBytes / columns * column)),
             zero = zeros.empty() ? Value() : zeros[column / lanes];
-      for (auto [k, reals] : llvm::enumerate(weight.decode(c, here, zero)))
+      for (auto [k, decoded] : llvm::enumerate(weight.decode(c, here, zero))) {
+        Value reals = decoded;
+        if (!scales.empty())
+          reals = c.b.create<arith::MulFOp>(reals, scales[column / lanes]);
         c.b.create<LLVM::StoreOp>(reals,
                                   elementPointer(c.b, rows, f32, number(k * columns + column)), 4);
+      }
     }
   });
 }

@@ -27,9 +27,10 @@ struct WidenedPanels {
   /// behind the other at `to`.
   void emit(KernelContext &c, mlir::Value from, int64_t distance, mlir::Value to,
             mlir::Value panels) const;
-  /// Widens so many units of one panel, less the zero points of its columns, if there are any.
+  /// Widens so many units of one panel: less the zero points of its columns and times their scales, if these are given.
   void emitUnits(KernelContext &c, mlir::Value from, mlir::Value to, int64_t units,
-                 mlir::ArrayRef<mlir::Value> zeros = {}) const;
+                 mlir::ArrayRef<mlir::Value> zeros = {},
+                 mlir::ArrayRef<mlir::Value> scales = {}) const;
 };
 
 } // namespace weft
