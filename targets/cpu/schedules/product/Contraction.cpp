@@ -18,7 +18,8 @@
 //       for vector, row: epilogue and store, masked where n ends             [store]
 //
 // W is packed while compiling into panels of NR columns, two or three vectors of them, [n / NR][k][NR], padded with zeros; it may
-// be stored in 16, 8 or 4 bits (PackedWeight.h) and is widened in registers. A tile of rows stays
+// be stored in 16, 8 or 4 bits (PackedWeight.h) and is widened in registers; of 4 bits, where sums leave no
+// registers for that, a chunk at a time in scratch (`widensFirst` in ContractionForm.h). A tile of rows stays
 // in registers for the whole sum; A is read where it is, its rows a constant distance apart.
 //
 // Where W is the rows of a larger weight that a rank has, it lies in the panels of that, which are

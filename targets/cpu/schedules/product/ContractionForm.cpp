@@ -76,8 +76,7 @@ bool ContractionForm::widens() const {
 }
 
 bool ContractionForm::isDecoded(const VectorMachine &machine) const {
-  auto reals =
-      VectorType::get({machine.lanes()}, Float32Type::get(weight.element.getContext()));
+  auto reals = VectorType::get({machine.lanes()}, Float32Type::get(weight.element.getContext()));
   return weight.form == PackedWeight::Nibbles && !machine.looksUp(reals);
 }
 
