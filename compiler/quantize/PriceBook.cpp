@@ -3,6 +3,7 @@
 #include "compiler/quantize/PriceBook.h"
 #include "compiler/model/ModuleImpl.h"
 #include "compiler/tuning/Tuning.h"
+#include "targets/common/KernelBuild.h"
 #include "targets/common/Registry.h"
 
 using namespace mlir;
@@ -51,7 +52,7 @@ Result<PriceBook> PriceBook::open(const Module &module, const QuantizeOptions &o
     return quantizeError("W0325", llvm::toString(records.takeError()));
   for (PriceRecord &record : *records)
     if (record.processor == book.processor && record.target == book.target &&
-        record.threads == int64_t(options.threads))
+        record.build == kernelBuild() && record.threads == int64_t(options.threads))
       book.known[record.programs].add(std::move(record));
   return book;
 }
@@ -81,9 +82,9 @@ bool PriceBook::isAlone(const std::string &base, const std::string &other) const
 }
 
 Timed PriceBook::add(const std::string &base, const std::string &other, const Timed &taken) {
-  PriceRecord record{
-      processor,  target,      keyFor(base, other), asField(sizes), int64_t(options->threads),
-      taken.base, taken.other, taken.noise};
+  PriceRecord record{processor,           target,         kernelBuild().str(),
+                     keyFor(base, other), asField(sizes), int64_t(options->threads),
+                     taken.base,          taken.other,    taken.noise};
   std::string line = record.text();
   if (options->onPrice)
     options->onPrice(line);

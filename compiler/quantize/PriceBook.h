@@ -19,8 +19,8 @@ namespace weft {
 
 class PriceBook {
 public:
-  /// Refuses, with code W0325, records that are none. Those of other processors, targets or numbers
-  /// of threads are passed over. The options live as long as the book.
+  /// Refuses, with code W0325, records that are none. Those of other processors, targets, builds of
+  /// Weft or numbers of threads are passed over. The options live as long as the book.
   static Result<PriceBook> open(const Module &module, const QuantizeOptions &options);
 
   /// The calls that everything is timed with.

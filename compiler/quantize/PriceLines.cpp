@@ -11,26 +11,33 @@ namespace {
 constexpr size_t kMostFieldBytes = 300, kNumbers = 3;
 constexpr int64_t kMostThreads = 4096;
 constexpr double kMostSeconds = 1e6;
-constexpr LineFormat kFormat{"weft-price",    "price",         /*fields=*/7,
-                             kMostPriceBytes, kMostFieldBytes, kMostPrices};
+constexpr LineFormat kFormat{"weft-price",    "2",        "price", /*fields=*/8, kMostPriceBytes,
+                             kMostFieldBytes, kMostPrices};
 
 Expected<PriceRecord> readLine(StringRef line) {
   Expected<SmallVector<StringRef>> fields = fieldsOf(line, kFormat);
   if (!fields)
     return fields.takeError();
-  if (!isKey((*fields)[3]))
-    return readError(quotedText((*fields)[3]) + " is no key of programs: 16 hexadecimal digits");
-  PriceRecord record{
-      (*fields)[1].str(), (*fields)[2].str(), (*fields)[3].str(), (*fields)[4].str(), 1, 0, 0, 0};
-  StringRef threads = (*fields)[5];
+  if (!isKey((*fields)[4]))
+    return readError(quotedText((*fields)[4]) + " is no key of programs: 16 hexadecimal digits");
+  PriceRecord record{(*fields)[1].str(),
+                     (*fields)[2].str(),
+                     (*fields)[3].str(),
+                     (*fields)[4].str(),
+                     (*fields)[5].str(),
+                     1,
+                     0,
+                     0,
+                     0};
+  StringRef threads = (*fields)[6];
   std::optional<int64_t> count;
   if (threads.consume_front("threads="))
     count = wholeNumber(threads, kMostThreads);
   if (!count || *count < 1)
-    return readError(quotedText((*fields)[5]) + " is no number of threads such as threads=1");
+    return readError(quotedText((*fields)[6]) + " is no number of threads such as threads=1");
   record.threads = *count;
   SmallVector<StringRef> words;
-  (*fields)[6].split(words, ' ');
+  (*fields)[7].split(words, ' ');
   double *numbers[kNumbers] = {&record.base, &record.other, &record.noise};
   for (size_t i = 0; i < kNumbers; ++i) {
     std::optional<double> seconds;
@@ -38,7 +45,7 @@ Expected<PriceRecord> readLine(StringRef line) {
       seconds = realNumber(words[i]);
     bool isTime = seconds && *seconds <= kMostSeconds && (*seconds > 0 || i + 1 == kNumbers);
     if (!isTime)
-      return readError(quotedText((*fields)[6]) + " is no times such as 0.0123 0.0045 2e-05");
+      return readError(quotedText((*fields)[7]) + " is no times such as 0.0123 0.0045 2e-05");
     *numbers[i] = *seconds;
   }
   return record;
@@ -47,8 +54,9 @@ Expected<PriceRecord> readLine(StringRef line) {
 } // namespace
 
 std::string PriceRecord::text() const {
-  return lineOf(kFormat, {processor, target, programs, sizes, "threads=" + std::to_string(threads),
-                          realText(base) + " " + realText(other) + " " + realText(noise)});
+  return lineOf(kFormat,
+                {processor, target, build, programs, sizes, "threads=" + std::to_string(threads),
+                 realText(base) + " " + realText(other) + " " + realText(noise)});
 }
 
 Expected<std::vector<PriceRecord>> parsePrices(StringRef text, StringRef name) {

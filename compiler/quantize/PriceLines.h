@@ -1,6 +1,6 @@
 //===- PriceLines.h - What programs took when they were timed in turns, as lines of text ------===//
 //
-//   weft-price 1 | AMD EPYC 9B14 (25/17) | x86:v4+vnni | 8b1d33… | ids=1x128 | … | 0.01 0.004 2e-05
+//   weft-price 2 | AMD EPYC 9B14 (25/17) | x86:v4+vnni | weft 0.1.0 (…) | 8b1d33… | … | 0.01 0.004 2e-05
 //
 // Beside the records of `weft tune`, and merged as these are. Any bytes are read into records or an
 // error; nothing in here knows MLIR.
@@ -14,6 +14,7 @@ namespace weft {
 
 struct PriceRecord {
   std::string processor, target;
+  std::string build;    ///< kernelBuild of the Weft that made the programs' code
   std::string programs; ///< a key of the two programs, and of all sizes that they were called with
   std::string sizes;    ///< of the calls, for people
   int64_t threads;

@@ -11,9 +11,13 @@ using namespace llvm;
 namespace weft {
 namespace {
 
-constexpr LineFormat kFormat{"weft-strategy",        "decision",
-                             /*fields=*/6,           kMostStrategyLineBytes,
-                             kMostStrategyLineBytes, kMostStrategyLayers};
+constexpr LineFormat kFormat{"weft-strategy",
+                             "1",
+                             "decision",
+                             /*fields=*/6,
+                             kMostStrategyLineBytes,
+                             kMostStrategyLineBytes,
+                             kMostStrategyLayers};
 constexpr size_t kLayerDigits = 5;
 constexpr int64_t kMostZero = 255, kMostWeight = 127, kMostBehind = 8;
 

@@ -15,6 +15,8 @@ namespace {
 constexpr StringLiteral kBar = " | ";
 constexpr size_t kMostAsField = 300, kKeyDigits = 16;
 
+std::string beginOf(const LineFormat &format) { return (format.kind + " " + format.version).str(); }
+
 } // namespace
 
 Expected<SmallVector<StringRef>> fieldsOf(StringRef line, const LineFormat &format) {
@@ -25,11 +27,11 @@ Expected<SmallVector<StringRef>> fieldsOf(StringRef line, const LineFormat &form
   SmallVector<StringRef> fields;
   line.split(fields, kBar);
   StringRef version = fields[0];
-  if (version.consume_front(format.kind) && version.consume_front(" ") && version != "1")
+  if (version.consume_front(format.kind) && version.consume_front(" ") && version != format.version)
     return readError("the " + format.noun + " is of version " + quotedText(version) +
-                     "; this Weft reads version 1");
-  if (fields[0] != (format.kind + " 1").str())
-    return readError("no " + format.noun + ": it does not begin with '" + format.kind + " 1'");
+                     "; this Weft reads version " + format.version);
+  if (fields[0] != beginOf(format))
+    return readError("no " + format.noun + ": it does not begin with '" + beginOf(format) + "'");
   if (fields.size() != format.fields)
     return readError("a " + format.noun + " has " + Twine(format.fields) +
                      " fields between bars, this has " + Twine(fields.size()));
@@ -40,7 +42,7 @@ Expected<SmallVector<StringRef>> fieldsOf(StringRef line, const LineFormat &form
 }
 
 std::string lineOf(const LineFormat &format, const std::vector<std::string> &fields) {
-  std::string line = (format.kind + " 1").str();
+  std::string line = beginOf(format);
   for (const std::string &field : fields)
     line += kBar.str() + field;
   return line;

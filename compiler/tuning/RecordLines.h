@@ -22,8 +22,9 @@ namespace weft {
 
 /// What all lines of a kind of file are like.
 struct LineFormat {
-  llvm::StringLiteral kind; ///< "weft-tuning"; all are of version 1
-  llvm::StringLiteral noun; ///< of a line, for messages: "record"
+  llvm::StringLiteral kind;    ///< "weft-tuning"
+  llvm::StringLiteral version; ///< of its lines, the only one that is read: "1"
+  llvm::StringLiteral noun;    ///< of a line, for messages: "record"
   size_t fields;
   size_t mostBytes, mostFieldBytes, mostLines;
 };

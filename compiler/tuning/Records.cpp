@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kMostFieldBytes = 300, kMostNameBytes = 40;
 constexpr int64_t kMostValue = 1000000000, kMostThreads = 4096, kMostGain = 1000000;
-constexpr LineFormat kFormat{"weft-tuning",    "record",        /*fields=*/8,
-                             kMostRecordBytes, kMostFieldBytes, kMostRecords};
+constexpr LineFormat kFormat{"weft-tuning",   "1",         "record", /*fields=*/8, kMostRecordBytes,
+                             kMostFieldBytes, kMostRecords};
 
 bool isName(StringRef text) {
   return !text.empty() && text.size() <= kMostNameBytes &&

@@ -4,9 +4,16 @@
 #include "tools/weft/cli/Options.h"
 #include "tools/weft/cli/TensorFile.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include <filesystem>
 
 namespace weft::cli {
+
+/// Whether what a Weft of other kernels took on this machine is what a file would only grow by.
+static bool isOfOtherBuild(const PriceRecord &old, const PriceRecord &fresh) {
+  return old.processor == fresh.processor && old.target == fresh.target &&
+         old.threads == fresh.threads && old.build != fresh.build;
+}
 
 Result<Done> PriceFile::open(const std::string &name) {
   path = name;
@@ -27,6 +34,8 @@ void PriceFile::add(const std::string &line) {
     llvm::consumeError(records.takeError());
     return;
   }
+  for (const PriceRecord &fresh : *records)
+    llvm::erase_if(prices, [&](const PriceRecord &old) { return isOfOtherBuild(old, fresh); });
   prices.insert(prices.end(), records->begin(), records->end());
   isChanged = true;
 }

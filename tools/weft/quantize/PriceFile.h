@@ -18,7 +18,8 @@ public:
   /// Reads what there is, and finds out whether it can be written before minutes are spent.
   Result<Done> open(const std::string &path);
   std::string text() const { return printPrices(prices); }
-  /// A line that weft::QuantizeOptions::onPrice was given.
+  /// A line that weft::QuantizeOptions::onPrice was given. Those of other builds of Weft on the
+  /// same processor, for the same target and number of threads, make room for it.
   void add(const std::string &line);
   /// What was read and what was added, sorted; nothing when that is the same.
   Result<Done> store() const;

@@ -1,0 +1,16 @@
+# cmake -D ROOT=… -D VERSION=… -D LLVM=… -D OUTPUT=… -P KernelBuild.cmake: names what code is made by, for who remembers what that code took. Builds from
+# equal sources have equal names, on any machine.
+set(all "")
+foreach(folder dialects passes targets compiler runtime)
+  file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/${folder}/*)
+  list(APPEND all ${files})
+endforeach()
+list(SORT all)
+set(text "llvm ${LLVM}\n")
+foreach(file ${all})
+  file(SHA256 ${ROOT}/${file} hash)
+  string(APPEND text "${file} ${hash}\n")
+endforeach()
+string(SHA256 hash "${text}")
+string(SUBSTRING ${hash} 0 16 hash)
+file(WRITE ${OUTPUT} "\"weft ${VERSION} (${hash})\"\n")
