@@ -4,6 +4,7 @@
 #include "dialects/plan/Plan.h"
 #include "passes/cost/KernelWork.h"
 #include "targets/common/Registry.h"
+#include "weft/machine.hpp"
 #include "llvm/ADT/MapVector.h"
 
 #include <cmath>
@@ -115,7 +116,12 @@ private:
     KernelFormulas &made = place->second;
     made.effort = (*target)->effort(spec);
     made.unit = nameOf((*target)->unit(spec)).str();
-    made.loops = nameOf((*target)->loops(spec)).str();
+    LoopKind loops = (*target)->loops(spec);
+    made.loops = nameOf(loops).str();
+    if (loops == LoopKind::General) { // no tile of sums: a product and a sum are two operations
+      made.effort.operations = made.effort.operations + made.effort.multiplyAdds * int64_t(2);
+      made.effort.multiplyAdds = SymExpr::constant(context, 0);
+    }
     if (auto list = spec->getAttrOfType<SymbolsAttr>(kSymbolsAttr))
       llvm::append_range(made.symbols, list.getNames());
     SmallVector<bool> noRoom(spec.getNumArguments(), false);
@@ -198,6 +204,10 @@ Expected<Prediction> predictPlan(ModuleOp plan, const PredictionRequest &request
   return Predictor(plan, request).run();
 }
 
+static weft::Diagnostic unpriced(llvm::Error error) {
+  return {weft::Diagnostic::Error, "W0301", "", llvm::toString(std::move(error)), ""};
+}
+
 Result<Prediction> predict(const Module &module, const CompileOptions &options,
                            const PredictionRequest &request) {
   std::optional<Expected<Prediction>> prediction;
@@ -207,8 +217,30 @@ Result<Prediction> predict(const Module &module, const CompileOptions &options,
     return done.diagnostics();
   if (*prediction)
     return std::move(**prediction);
-  return weft::Diagnostic{weft::Diagnostic::Error, "W0301", "",
-                          llvm::toString(prediction->takeError()), ""};
+  return unpriced(prediction->takeError());
+}
+
+Result<std::vector<double>> predictSeconds(const Module &module, const CompileOptions &options,
+                                           const Machine &machine,
+                                           const std::vector<SymbolSizes> &calls,
+                                           unsigned threads) {
+  std::vector<double> seconds;
+  llvm::Error problem = llvm::Error::success();
+  Result<void> done = readPlan(module, options, [&](ModuleOp plan) {
+    for (const SymbolSizes &sizes : calls) {
+      Expected<Prediction> prediction = predictPlan(plan, {*machine, sizes, int64_t(threads)});
+      if (!prediction) {
+        problem = llvm::joinErrors(std::move(problem), prediction.takeError());
+        return;
+      }
+      seconds.push_back(prediction->nanoseconds * 1e-9);
+    }
+  });
+  if (problem)
+    return unpriced(std::move(problem));
+  if (!done)
+    return done.diagnostics();
+  return seconds;
 }
 
 } // namespace weft

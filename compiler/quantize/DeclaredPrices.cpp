@@ -1,26 +1,11 @@
 //===- DeclaredPrices.cpp ---------------------------------------------------------------------===//
 
 #include "compiler/quantize/DeclaredPrices.h"
+#include "compiler/quantize/CallSizes.h"
 
 using namespace mlir;
 
 namespace weft {
-namespace {
-
-/// Sizes that a call gives to symbols.
-SymValues symbolsOf(func::FuncOp function, const BoundCall &call) {
-  SymValues values;
-  for (auto [argument, tensor] : llvm::zip(function.getArguments(), call.tensors)) {
-    auto type = cast<SymTensorType>(argument.getType());
-    for (unsigned d = 0; d < type.getRank(); ++d)
-      if (StringAttr symbol = type.getDim(d).asSymbol())
-        values[symbol] = tensor.dim[d];
-  }
-  return values;
-}
-
-} // namespace
-
 Result<DeclaredPrices> declaredPrices(const Module &module, const HardwareLimits &limits,
                                       const std::vector<IntegerLayer> &layers,
                                       const std::vector<Decision> &decisions,
@@ -31,7 +16,7 @@ Result<DeclaredPrices> declaredPrices(const Module &module, const HardwareLimits
   DeclaredPrices prices;
   std::vector<double> work(layers.size(), 0);
   for (const BoundCall &call : calls) {
-    SymValues values = symbolsOf(*function, call);
+    SymValues values = sizesOf(*function, call);
     for (auto [layer, multiplyAdds] : llvm::zip_equal(layers, work)) {
       FailureOr<int64_t> points = IterationRule::of(layer.op).points().evaluate(values);
       if (failed(points))

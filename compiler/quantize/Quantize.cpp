@@ -43,8 +43,8 @@ public:
       : module(module), options(given), deadline(given.seconds) {}
 
   Result<Quantization> run() {
-    for (auto step : {&Quantizer::readOptions, &Quantizer::readHardware, &Quantizer::findLayers,
-                      &Quantizer::observe})
+    for (auto step : {&Quantizer::readOptions, &Quantizer::readMachine, &Quantizer::readHardware,
+                      &Quantizer::findLayers, &Quantizer::observe})
       if (Result<void> done = (this->*step)(); !done)
         return done.diagnostics();
     Search search(module, options, deadline, decisions, kindsOfDecisions());
@@ -52,6 +52,7 @@ public:
       search.setDeclared([this](const std::vector<BoundCall> &calls) {
         return declaredPrices(module, *limits, layers, decisions, calls);
       });
+    search.setMachine(elsewhere ? &*elsewhere : nullptr);
     if (Result<void> done = search.prepare(); !done)
       return done.diagnostics();
     if (Result<void> done = search.run(); !done)
@@ -82,12 +83,27 @@ private:
     return {};
   }
 
+  /// What is for another machine is called here with the code of this one: integers are the same.
+  Result<void> readMachine() {
+    target = options.compile.target;
+    if (!options.machine)
+      return {};
+    elsewhere.emplace(options);
+    target = elsewhere->target();
+    options.compile.target = CompileOptions().target;
+    Result<uint64_t> bytes = elsewhere->fileBytesOf(module);
+    if (!bytes)
+      return bytes.diagnostics();
+    plainBytes = *bytes;
+    return {};
+  }
+
   /// A model that breaks the description as it is, as one with an operator that the hardware has
   /// not in floats, is none for it whatever the search finds.
   Result<void> readHardware() {
     if (!options.hardware)
       return {};
-    Result<HardwareData> usable = usableOn(*options.hardware, options.compile.target);
+    Result<HardwareData> usable = usableOn(*options.hardware, target);
     if (!usable)
       return usable.diagnostics();
     for (const HardwareOperator &way : options.hardware->operators)
@@ -95,18 +111,22 @@ private:
         if (!usable->lists(name))
           return quantizeError("W0332", "'" + nameOf(options.hardware) + "' computes " + name +
                                             " with " + llvm::join(way.features, " and ") +
-                                            ", which '" + options.compile.target + "' lacks");
+                                            ", which '" + target + "' lacks");
     if (usable->hasDeclaredPrices && !options.peers.empty())
       return quantizeError("W0332",
                            "with declared prices nothing is timed, so files of others have "
                            "no times to compare with");
+    if (usable->hasDeclaredPrices && options.machine)
+      return quantizeError("W0332", "'" + nameOf(options.hardware) +
+                                        "' declares prices, which leaves nothing to predict for '" +
+                                        nameOf(options.machine) + "'");
     limits.emplace(std::move(*usable),
                    [this](StringRef name) { return module.get().weightBytes(name); });
     return keepsToHardware(module, "the model");
   }
 
   Result<void> keepsToHardware(const Module &program, const std::string &what) const {
-    Result<HardwareCheck> check = checkHardware(program, options.hardware, options.compile.target);
+    Result<HardwareCheck> check = checkHardware(program, options.hardware, target);
     if (!check)
       return check.diagnostics();
     if (check->findings.empty())
@@ -409,6 +429,7 @@ private:
     Module program;
     std::unique_ptr<Session> session;
     Timed taken;
+    uint64_t bytes; ///< of the file
   };
   Result<std::unique_ptr<Tried>> tryOut(Search &search) {
     Result<Module> program = realised(module, decisions, search.best());
@@ -420,24 +441,29 @@ private:
     Result<Timed> taken = search.timeBest(**session);
     if (!taken)
       return taken.diagnostics();
-    return std::unique_ptr<Tried>(new Tried{*program, std::move(*session), *taken});
+    Result<uint64_t> bytes = elsewhere ? elsewhere->fileBytesOf(*program) : (*session)->fileBytes();
+    if (!bytes)
+      return bytes.diagnostics();
+    return std::unique_ptr<Tried>(new Tried{*program, std::move(*session), *taken, *bytes});
   }
 
   /// Bytes of a file beyond what budgets allow.
-  double excessOf(Session &program, Session &plain) const {
+  double excessOf(const Tried &tried) const {
     double most = INFINITY;
     for (const QuantizeBudget &budget : options.budgets)
       if (budget.metric == QuantizeBudget::Size)
-        most = std::min(most, budget.bytesOf(double(plain.fileBytes())));
-    return double(program.fileBytes()) - most;
+        most = std::min(most, budget.bytesOf(double(plainBytes)));
+    return double(tried.bytes) - most;
   }
 
   /// What layers become changes the code, too, which nothing said before: what a file is too large
   /// by is asked for on top.
   Result<std::unique_ptr<Tried>> tryOutSmallEnough(Search &search) {
+    if (!elsewhere)
+      plainBytes = search.inF32().fileBytes();
     Result<std::unique_ptr<Tried>> tried = tryOut(search);
     for (size_t trial = 0; tried && trial < kSizeTrials; ++trial) {
-      double excess = excessOf(*(*tried)->session, search.inF32());
+      double excess = excessOf(**tried);
       if (excess <= 0)
         break;
       Result<bool> isOther = search.chooseSmaller(excess);
@@ -476,14 +502,16 @@ private:
         found.outputs.emplace_back(session->outputName(i), sum->of(i));
     found.latency = (*tried)->taken.other / (*tried)->taken.base;
     found.predictedLatency = search.predictedLatency();
-    found.bytes = session->fileBytes();
-    found.plainBytes = search.inF32().fileBytes();
-    found.isDeclared = limits && limits->hasDeclaredPrices();
+    found.bytes = (*tried)->bytes;
+    found.plainBytes = plainBytes;
+    found.clock = limits && limits->hasDeclaredPrices() ? Quantization::Declared
+                  : elsewhere                           ? Quantization::Predicted
+                                                        : Quantization::Timed;
     found.calibrated = observed;
     found.isTimeOver = search.isTimeOver() || observed < options.calibration.count;
     found.evaluated = options.evaluation.count;
     found.isReached = search.isReached() && holds(found.measured, options.budgets);
-    found.isReached &= excessOf(*session, search.inF32()) <= 0;
+    found.isReached &= excessOf(**tried) <= 0;
     StrategyFiles files = strategyFiles(module, decisions, search.best());
     found.strategy = std::move(files.lines);
     found.strategyWeights = std::move(files.weights);
@@ -573,8 +601,11 @@ private:
   const Module &module;
   QuantizeOptions options;
   Deadline deadline;
-  std::optional<HardwareLimits> limits; ///< of what was asked for
-  size_t observed = 0;                  ///< calls
+  std::optional<HardwareLimits> limits;  ///< of what was asked for
+  std::optional<OtherMachine> elsewhere; ///< where it is to run; none: here
+  std::string target;                    ///< what it is compiled for in the end
+  uint64_t plainBytes = 0;               ///< of the file in f32
+  size_t observed = 0;                   ///< calls
   std::vector<IntegerLayer> layers;
   std::vector<Edge> edges;
   std::vector<ByteTable> tables;

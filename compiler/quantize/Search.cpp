@@ -189,7 +189,7 @@ Result<void> Search::preparePeers() {
 Result<std::vector<QuantizedPoint>> Search::comparePeers() {
   std::vector<QuantizedPoint> points;
   for (size_t i = 0; i < peers.size(); ++i) {
-    Result<Timed> taken = timeInTurns(*plain, *peers[i], timed, options);
+    Result<Timed> taken = timeOfPeer(i);
     if (!taken)
       return taken.diagnostics();
     Result<AccuracySum> sum = measure(*peers[i]);

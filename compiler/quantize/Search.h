@@ -11,6 +11,7 @@
 #include "compiler/quantize/Deadline.h"
 #include "compiler/quantize/DeclaredPrices.h"
 #include "compiler/quantize/Measure.h"
+#include "compiler/quantize/OtherMachine.h"
 #include "compiler/quantize/PriceBook.h"
 #include "compiler/quantize/propose/Proposer.h"
 #include <map>
@@ -37,6 +38,8 @@ public:
   /// Prices are these, of the timed calls, and nothing is timed.
   using Declare = std::function<Result<DeclaredPrices>(const std::vector<BoundCall> &)>;
   void setDeclared(Declare declare) { declared = std::move(declare); }
+  /// Programs take what this machine's data say, and nothing is timed.
+  void setMachine(const OtherMachine *machine) { elsewhere = machine; }
 
   Result<void> prepare();
   Result<void> run();
@@ -98,6 +101,10 @@ private:
   Result<std::unique_ptr<Session>> compile(const Strategy &tried);
   /// In turns, unless it is known. What is compiled already is not compiled for it.
   Result<Timed> timeOf(const Strategy &base, const Strategy &other, Session *compiled = nullptr);
+  Result<Timed> timedInTurns(const Strategy &base, const Strategy &other, Session *compiled);
+  Result<Timed> predicted(const Strategy &base, const Strategy &other);
+  Result<double> predictedSeconds(const Strategy &tried);
+  Result<Timed> timeOfPeer(size_t index);
   Result<Session *> baseOf(const Strategy &base);
   std::string textOf(const Strategy &tried) const;
   Result<double> costOf(const std::vector<size_t> &group, unsigned choice);
@@ -131,8 +138,10 @@ private:
   const Module &module;
   const QuantizeOptions &options;
   const Deadline &deadline;
-  Declare declared;                 ///< none: prices are measured
-  std::vector<Decision> &decisions; ///< whose ranges are chosen here
+  Declare declared;                          ///< none: prices are measured
+  const OtherMachine *elsewhere = nullptr;   ///< that says what programs take; null: a clock does
+  std::map<std::string, double> predictions; ///< seconds there, by text
+  std::vector<Decision> &decisions;          ///< whose ranges are chosen here
   const std::vector<DecisionKind> kinds;
   std::unique_ptr<Session> plain;
   std::unique_ptr<Simulation> simulation;

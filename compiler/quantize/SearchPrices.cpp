@@ -211,9 +211,47 @@ Result<Session *> Search::baseOf(const Strategy &base) {
 }
 
 Result<Timed> Search::timeOf(const Strategy &base, const Strategy &other, Session *compiled) {
+  if (elsewhere)
+    return predicted(base, other);
   std::optional<Timed> known = book.find(textOf(base), textOf(other));
   if (known && !(again && book.isAlone(textOf(base), textOf(other))))
     return *known;
+  return timedInTurns(base, other, compiled);
+}
+
+Result<Timed> Search::predicted(const Strategy &base, const Strategy &other) {
+  Result<double> first = predictedSeconds(base), second = predictedSeconds(other);
+  if (!first || !second)
+    return (first ? second : first).diagnostics();
+  return Timed{*first, *second, 0};
+}
+
+Result<double> Search::predictedSeconds(const Strategy &tried) {
+  auto known = predictions.find(textOf(tried));
+  if (known != predictions.end())
+    return known->second;
+  if (options.cancelled && options.cancelled())
+    return quantizeError("W0399", "interrupted");
+  Result<Module> program = realised(module, decisions, tried);
+  if (!program)
+    return program.diagnostics();
+  Result<double> seconds = elsewhere->secondsOf(*program, timed);
+  if (seconds)
+    predictions[textOf(tried)] = *seconds;
+  return seconds;
+}
+
+Result<Timed> Search::timeOfPeer(size_t index) {
+  if (!elsewhere)
+    return timeInTurns(*plain, *peers[index], timed, options);
+  Result<double> base = predictedSeconds(Strategy(decisions.size(), 0));
+  Result<double> other = elsewhere->secondsOf(options.peers[index].module, timed);
+  if (!base || !other)
+    return (base ? other : base).diagnostics();
+  return Timed{*base, *other, 0};
+}
+
+Result<Timed> Search::timedInTurns(const Strategy &base, const Strategy &other, Session *compiled) {
   Result<Session *> first = baseOf(base);
   if (!first)
     return first.diagnostics();

@@ -39,14 +39,21 @@ weft_tensor_t listOf(const void *data, weft_element_t element, size_t size) {
   return weft_tensor_of(const_cast<void *>(data), element, 1, &dim);
 }
 
-Result<std::unique_ptr<Session>>
-Session::compile(const Module &program, const QuantizeOptions &options, const std::string &name) {
+Result<std::string> artifactPath(const QuantizeOptions &options, const std::string &name) {
   llvm::SmallString<128> path(options.folder + "/" + name + ".weft");
   if (options.folder.empty())
     if (std::error_code why = llvm::sys::fs::createTemporaryFile("weft-" + name, "weft", path))
       return quantizeError("W0311", "no temporary file can be made: " + why.message());
+  return path.str().str();
+}
+
+Result<std::unique_ptr<Session>>
+Session::compile(const Module &program, const QuantizeOptions &options, const std::string &name) {
+  Result<std::string> path = artifactPath(options, name);
+  if (!path)
+    return path.diagnostics();
   CompileOptions compile = options.compile;
-  compile.outputPath = path.str().str();
+  compile.outputPath = *path;
   compile.cancelled = options.cancelled;
   compile.onPhase = nullptr;
   Result<Artifact> artifact = Compiler().compile(program, compile);
@@ -57,9 +64,9 @@ Session::compile(const Module &program, const QuantizeOptions &options, const st
   auto wanted = emptyInfo<weft_context_options_t>();
   wanted.threads = int32_t(options.threads);
   wanted.spin_us = -1;
-  bool failed = weft_module_open(nullptr, path.c_str(), &session->module, &error) != WEFT_OK ||
+  bool failed = weft_module_open(nullptr, path->c_str(), &session->module, &error) != WEFT_OK ||
                 weft_context_create(session->module, &wanted, &session->context, &error) != WEFT_OK;
-  llvm::sys::fs::remove(path); // it stays mapped
+  llvm::sys::fs::remove(*path); // it stays mapped
   if (failed)
     return diagnosticOf(error, "");
   session->function = weft_function_find(session->module, nullptr);

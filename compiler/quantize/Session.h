@@ -15,6 +15,9 @@ namespace weft {
 weft::Diagnostic quantizeError(const char *code, const std::string &text,
                                const std::string &where = "", const std::string &hint = "");
 
+/// Where an artifact is written that is only looked at, and then removed.
+Result<std::string> artifactPath(const QuantizeOptions &options, const std::string &name);
+
 /// The inputs of a call in the function's order. What is called with more inputs appends them.
 struct BoundCall {
   Call call; ///< keeps the bytes alive

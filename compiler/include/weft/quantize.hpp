@@ -5,12 +5,14 @@
 //   if (weft::Result<weft::Quantization> found = compiler.quantize(module, options))
 //     compiler.compile(found->module, compileOptions) …
 //
-// Programs are compiled and called on this machine while it looks: accuracy and time are measured, not guessed.
+// Programs are compiled and called on this machine while it looks: accuracy and time are measured, not guessed. Only for a machine
+// that is not here its data say how long they take.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_QUANTIZE_HPP
 #define WEFT_QUANTIZE_HPP
 
 #include "weft/hardware.hpp"
+#include "weft/machine.hpp"
 #include <cmath>
 
 namespace weft {
@@ -88,7 +90,7 @@ struct QuantizedPeer {
 
 /// For what is quantised, and how far.
 struct QuantizeOptions {
-  /// Target, numerics, indices and jobs that programs are compiled with while looking; it must run here.
+  /// Target, numerics, indices and jobs that programs are compiled with while looking; without a `machine` it must run here.
   CompileOptions compile;
   Calls calibration; ///< of data as the model will see them
   /// Kept from calibration and measured on. None: a fifth of the calls.
@@ -113,6 +115,9 @@ struct QuantizeOptions {
   std::string onnxFile;
   /// What it is to run on: nothing is chosen that this does not compute so. Empty: what Weft's kernels compute.
   Hardware hardware;
+  /// It will run there, and its data say how long programs take, so that nothing is timed here. compile.target is the target there, which need
+  /// not run here; "host" is the machine's own. Losses are measured with the same integers here.
+  Machine machine;
   unsigned threads = 1; ///< of calls
   /// That a search may take: phases look at fewer calls, estimate prices that were not measured by the sizes of weights, and the best so far
   /// is the result. What is compiled is not interrupted. 0: any.
@@ -172,12 +177,13 @@ struct Quantization {
   std::vector<QuantizedLayer> layers; ///< in program order
   Accuracy simulated, measured;       ///< what the search promised; of the compiled program
   std::vector<std::pair<std::string, Accuracy>> outputs; ///< measured, by output
-  double latency = 1;          ///< time of timed calls, as a part of the f32 model's, in turns
+  double latency = 1;          ///< time of timed calls, as a part of the f32 model's, by `clock`
   double predictedLatency = 1; ///< as the sum of prices says
   uint64_t bytes = 0, plainBytes = 0;   ///< of the artifacts: quantised and in f32
   size_t calibrated = 0, evaluated = 0; ///< numbers of calls
   bool isReached = true;                ///< whether all budgets hold; else this is the nearest
-  bool isDeclared = false; ///< latencies are sums of rates that the hardware's description says
+  /// Who says what programs take: a clock, rates of the hardware's description, or data of a machine.
+  enum Clock { Timed, Declared, Predicted } clock = Timed;
   bool isTimeOver = false; ///< whether QuantizeOptions::seconds cut anything short
   /// What other budgets would lead to, the fastest first; strategies that were measured; peers.
   std::vector<QuantizedPoint> front, tried, peers;

@@ -38,14 +38,14 @@ $ weft inspect why.mlir --at batch=1,seq=2 --machine cortex-a72
 !   hint: the symbols are batch
 ? 2
 $ weft inspect why.mlir --at batch=1 --machine cortex-a99
-! error: '--machine': there are no data of a machine 'cortex-a99'
+! error[W0309]: there are no data of a machine 'cortex-a99'
 !   hint: there are those of zen5, a64fx, apple-m1, cortex-a53, cortex-a55, cortex-a72, cortex-a76, neoverse-n1, neoverse-n2, neoverse-v1; or name a file: ./mine.json
 ? 2
 $ weft inspect why.mlir --at batch=1 --machine ./none.json
-! error: ./none.json: cannot be opened: no such file or directory
+! error[W0333]: ./none.json: cannot be opened: no such file or directory
 ? 1
 $ sed 's/"clock_ghz": 1/"clock_ghz": -1/' round.json >wrong.json; weft inspect why.mlir --at batch=1 --machine ./wrong.json
-! error: ./wrong.json: 'clock_ghz' must be above 0 and at most 100
+! error[W0333]: ./wrong.json: 'clock_ghz' must be above 0 and at most 100
 ? 1
 $ sed 's/"f32": 1/"quads of i8": 1/' round.json >other.json; weft inspect why.mlir --at batch=1 --machine ./other.json
 ! error[W0301]: the data of 'round' do not say multiply_adds_per_cycle of 'f32', by which kernel 'weft_k_product_{*}' multiplies

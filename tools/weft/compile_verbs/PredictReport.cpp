@@ -5,11 +5,11 @@
 
 #include "tools/weft/compile_verbs/PredictReport.h"
 #include "compiler/driver/Predict.h"
-#include "targets/common/Registry.h"
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/cli/Table.h"
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/model/ModelImport.h"
+#include "weft/machine.hpp"
 
 #include <algorithm>
 
@@ -17,31 +17,6 @@ namespace weft::cli {
 namespace {
 
 constexpr size_t kKernelsShown = 12, kShownNode = 48;
-
-/// A name is no path: it has neither a dot nor a slash.
-bool isPath(const std::string &text) { return text.find_first_of("./") != std::string::npos; }
-
-std::string knownMachines() {
-  std::string names;
-  for (const DataText &machine : allMachines())
-    names += (names.empty() ? "" : ", ") + machine.name;
-  return names;
-}
-
-Result<MachineData> findMachine(const std::string &wanted) {
-  auto given = [](llvm::Expected<MachineData> data) -> Result<MachineData> {
-    if (!data)
-      return Failure{ExitInputRefused, toString(data.takeError()), "", ""};
-    return std::move(*data);
-  };
-  if (isPath(wanted))
-    return given(readMachine(wanted));
-  for (const DataText &machine : allMachines())
-    if (machine.name == wanted)
-      return given(parseMachine(machine.json, wanted));
-  return Failure{ExitWrongUsage, "'--machine': there are no data of a machine '" + wanted + "'",
-                 "there are those of " + knownMachines() + "; or name a file: ./mine.json", ""};
-}
 
 class PredictReport {
 public:
@@ -161,10 +136,10 @@ Result<Done> checkSizes(const Module &module, const PredictionRequest &request) 
 
 int predictReport(const ParsedOptions &options, Console &console, const Module &module) {
   PredictionRequest request;
-  Result<MachineData> machine = findMachine(options.value("machine"));
+  weft::Result<Machine> machine = findMachine(options.value("machine"));
   if (!machine)
-    return console.fail(machine.failure());
-  request.machine = std::move(*machine);
+    return refuse(console, machine.diagnostics());
+  request.machine = **machine;
   Result<SymbolValues> sizes = readSymbols(options, "at");
   if (!sizes)
     return console.fail(sizes.failure());

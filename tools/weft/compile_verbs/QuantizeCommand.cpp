@@ -3,6 +3,7 @@
 // Finds what integers may compute of a model and writes that, as an artifact or as a program in text.
 //===------------------------------------------------------------------------------------------===//
 
+#include "compiler/machine/MachineData.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/cli/Table.h"
@@ -159,6 +160,13 @@ private:
         return failureOf(hardware.diagnostics());
       request.hardware = *hardware;
     }
+    if (options.has("machine")) {
+      weft::Result<Machine> machine = findMachine(options.value("machine"));
+      if (!machine)
+        return failureOf(machine.diagnostics());
+      request.machine = *machine;
+      request.compile.target = options.value("target", targetOf(*machine));
+    }
     if (options.has("search")) {
       Result<QuantizeSearch> search = parseSearch(options.value("search"));
       if (!search)
@@ -181,8 +189,9 @@ private:
   /// A strategy says all: what a search would need does not go with it.
   Result<Done> readApply() {
     if (options.has("apply"))
-      for (const char *name : {"calibration", "evaluate", "budget", "keep-f32", "mask", "prices",
-                               "time", "at", "score", "report", "compare", "hardware", "search"})
+      for (const char *name :
+           {"calibration", "evaluate", "budget", "keep-f32", "mask", "prices", "time", "at",
+            "score", "report", "compare", "hardware", "search", "machine"})
         if (options.has(name))
           return Failure{ExitWrongUsage,
                          "'--apply' and '--" + std::string(name) + "' exclude each other",
@@ -193,6 +202,9 @@ private:
   Result<Done> readPrices() {
     if (!options.has("prices"))
       return Done{};
+    if (options.has("machine"))
+      return Failure{ExitWrongUsage, "'--machine' and '--prices' exclude each other",
+                     "for a machine that is not here nothing is timed", ""};
     if (Result<Done> done = prices.open(options.value("prices")); !done)
       return done;
     request.prices = prices.text();
@@ -357,17 +369,29 @@ private:
     for (const auto &[name, accuracy] : found.outputs)
       console.say("  " + name + ": " + accuracyLine(accuracy));
     console.say("  promised: " + accuracyLine(found.simulated), 1);
-    console.say("  time " + printed("%.2fx", found.latency) + " of f32 (" +
-                (found.isDeclared ? "declared: by the rates of '" + nameOf(request.hardware) +
-                                        "', nothing was timed"
-                                  : printed("%.2fx", found.predictedLatency) + " by prices") +
+    console.say("  time " + printed("%.2fx", found.latency) + " of f32 (" + clockOf(found) +
                 ")  size " + printBytes(double(found.bytes)) + " of " +
                 printBytes(double(found.plainBytes)));
+    if (request.machine && !request.machine->isMeasured)
+      console.say("  nobody compared predictions for '" + nameOf(request.machine) +
+                  "' with a clock");
     for (const QuantizedPoint &peer : found.peers)
       console.say("  " + peer.name + ": time " + printed("%.2fx", peer.latency) +
                   " of f32, cosine " + printed("%.5f", peer.cosine));
     for (const std::string &output : outputs)
       console.say(output);
+  }
+
+  std::string clockOf(const Quantization &found) const {
+    switch (found.clock) {
+    case Quantization::Declared:
+      return "declared: by the rates of '" + nameOf(request.hardware) + "', nothing was timed";
+    case Quantization::Predicted:
+      return "predicted for '" + nameOf(request.machine) + "', nothing was timed";
+    case Quantization::Timed:
+      break;
+    }
+    return printed("%.2fx", found.predictedLatency) + " by prices";
   }
 
   static void writePoints(JsonWriter &json, const char *name,
@@ -413,7 +437,13 @@ private:
     json.field("f32_bytes", found.plainBytes).field("calibrated", uint64_t(found.calibrated));
     json.field("evaluated", uint64_t(found.evaluated)).field("time_over", found.isTimeOver);
     json.field("generated_calls", request.withoutRanges);
-    json.field("declared_prices", found.isDeclared);
+    json.field("declared_prices", found.clock == Quantization::Declared);
+    if (request.machine)
+      json.object("machine")
+          .field("name", request.machine->name)
+          .field("about", request.machine->about)
+          .field("measured", request.machine->isMeasured)
+          .end();
     if (request.hardware)
       json.field("hardware", nameOf(request.hardware));
     writeAccuracy(json, found.measured);

@@ -147,8 +147,10 @@ std::string htmlReport(const std::string &model, const Quantization &found) {
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + escaped(model) +
       " in integers</title><style>" + kStyle + "</style></head>\n<body><h1>" + escaped(model) +
       " in integers</h1>\n<p>" + printed("%.2f", found.latency) + " of the time in f32 (" +
-      (found.isDeclared ? "by declared rates), "
-                        : printed("%.2f", found.predictedLatency) + " by prices), ") +
+      (found.clock == Quantization::Declared ? "by declared rates), "
+       : found.clock == Quantization::Predicted
+           ? "predicted for another machine), "
+           : printed("%.2f", found.predictedLatency) + " by prices), ") +
       printBytes(double(found.bytes)) + " of " + printBytes(double(found.plainBytes)) + "; " +
       std::to_string(found.calibrated) + " calls calibrated, " + std::to_string(found.evaluated) +
       " measured; the search was " + printSearch(found.search) + ".</p>\n<ul>";

@@ -1,0 +1,75 @@
+# A search for a machine that is not here: its data say what programs take, so nothing is timed, and the same search decides the same, to the byte.
+$ python3 -c "import array, random; r = random.Random(1); array.array('f', [r.gauss(0, 0.1) for i in range(3 * 64 * 64)]).tofile(open('w.bin', 'wb'))"
+$ python3 make_calls.py calls 20
+$ sed 's/"f32": 1/"f32": 1, "pairs of i16": 8/' round.json > pairs.json
+$ weft quantize quantize.mlir --calibration calls --machine ./pairs.json -o first.weft
+|          layer  becomes{*}
+|  /first/MatMul   static{*}
+| /second/MatMul   static{*}
+! ...
+!   time 0.22x of f32 (predicted for 'round', nothing was timed)  size {*}
+!   nobody compared predictions for 'round' with a clock
+! first.weft
+$ weft quantize quantize.mlir --calibration calls --machine ./pairs.json -o second.weft -o second.mlir --report second.html --json > second.json; cmp first.weft second.weft
+! ...
+$ python3 -c "
+$+ import json; d = json.load(open('second.json')); print(d['machine'], d['latency'] == d['predicted_latency'], d['declared_prices'], d['worst_cosine'] > 0.99)"
+| {'name': 'round', 'about': 'a machine of round figures', 'measured': False} True False True
+$ grep -o 'predicted for another machine' second.html
+| predicted for another machine
+# What is written is for the machine's target, and the sizes that count are the machine's files'.
+$ weft inspect first.weft | sed -n 2p
+| targets  arm:v8{*}
+$ python3 -c "
+$+ import json, os; d = json.load(open('second.json')); print(d['bytes'] == os.path.getsize('first.weft'))"
+| True
+# It takes what 'inspect' predicts, at the sizes that latency counts at. Another target may be named, as there.
+$ weft quantize -q quantize.mlir --calibration calls --machine ./pairs.json -t x86:v3 --at m=64 -o at.mlir -o at.weft --json > at.json && weft inspect at.weft | sed -n 1p
+| at.weft  {*}  x86:v3  {*}
+$ for each in quantize at; do weft inspect -q $each.mlir --at m=64 --machine ./pairs.json -t x86:v3 --json > $each.times; done
+$ python3 -c "
+$+ import json; f, q, d = [json.load(open(n)) for n in ('quantize.times', 'at.times', 'at.json')]
+$+ print(abs(q['seconds'] / f['seconds'] - d['latency']) < 1e-6)"
+| True
+# Where integers save nothing there, everything stays as it is, however fast they are here.
+$ sed 's/"f32": 1/"f32": 8, "pairs of i16": 1/' round.json > slow.json
+$ weft quantize quantize.mlir --calibration calls --machine ./slow.json -o none.weft
+|          layer  becomes{*}
+|  /first/MatMul      f32{*}not faster in integers
+| /second/MatMul      f32{*}not faster in integers
+! ...
+!   time 1.00x of f32 (predicted for 'round', nothing was timed)  size {*}
+! ...
+# Somebody else's file is predicted, too.
+$ weft quantize -q quantize.mlir --calibration calls --machine ./pairs.json --compare second.mlir -o beside.weft --json > beside.json
+$ python3 -c "
+$+ import json; d = json.load(open('beside.json')); print(d['peers'][0]['latency'] == d['latency'], d['peers'][0]['cosine'] == d['cosine'])"
+| True True
+
+# What is missing or makes no sense is said in one line.
+$ weft quantize quantize.mlir --calibration calls --machine cortex-a99 -o no.weft
+! error[W0309]: there are no data of a machine 'cortex-a99'
+!   hint: {*}
+? 2
+$ weft quantize quantize.mlir --calibration calls --machine ./none.json -o no.weft
+! error[W0333]: ./none.json: cannot be opened: no such file or directory
+? 1
+$ weft quantize quantize.mlir --calibration calls --machine ./round.json -o no.weft
+! ...
+! error[W0301]: the data of 'round' do not say multiply_adds_per_cycle of 'pairs of i16', by which kernel 'weft_k_integer_contraction_{*}' multiplies
+? 2
+$ weft quantize quantize.mlir --calibration calls --machine ./pairs.json --prices m.prices -o no.weft
+! error: '--machine' and '--prices' exclude each other
+!   hint: for a machine that is not here nothing is timed
+? 2
+$ weft quantize quantize.mlir --calibration calls --machine ./pairs.json --hardware accelerator -o no.weft
+! error[W0332]: 'accelerator' declares prices, which leaves nothing to predict for 'round'
+? 1
+$ weft quantize quantize.mlir --machine ./pairs.json --strategy s.strategy --apply -o no.weft
+! error: '--apply' and '--machine' exclude each other
+!   hint: a strategy says what each layer becomes, and nothing is measured
+? 2
+$ ls no.weft m.prices
+! ls: {*}
+! ls: {*}
+? 2
