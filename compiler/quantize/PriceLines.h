@@ -1,6 +1,6 @@
 //===- PriceLines.h - What programs took when they were timed in turns, as lines of text ------===//
 //
-//   weft-price 2 | AMD EPYC 9B14 (25/17) | x86:v4+vnni | weft 0.1.0 (…) | 8b1d33… | … | 0.01 0.004 2e-05
+//   weft-price 2 | AMD EPYC 9B14 (25/17) | x86:v4 | weft 0.1.0 (…) | 8b1d33… | … | 0.01 2e-3 2e-05
 //
 // Beside the records of `weft tune`, and merged as these are. Any bytes are read into records or an
 // error; nothing in here knows MLIR.
