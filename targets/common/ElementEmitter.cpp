@@ -382,8 +382,8 @@ Value ElementEmitter::branched(Value condition, function_ref<Value()> body, Valu
 /// [guard] No branch where lanes differ.
 Value ElementEmitter::guarded(Value condition, function_ref<Value()> body, Value otherwise) {
   // Without alignment neighbours are loaded one by one in any case, and LLVM would make one of the versions with and without.
-  if (guardsBranch)
-    if (Value same = sameInAllLanes(b, condition, pointerAlignment != 0))
+  if (guardsBranch || branchesWhereSame)
+    if (Value same = sameInAllLanes(b, condition, branchesWhereSame || pointerAlignment != 0))
       return branched(same, body, otherwise);
   Value outer = guard;
   guard = both(outer, condition);

@@ -44,6 +44,8 @@ public:
   void setTailMask(mlir::Value mask) { tailMask = mask; }
   /// For machines that have no masks: what is guarded is a branch, of each lane where lanes differ, and so is what is scattered.
   void setGuardsBranch() { guardsBranch = true; }
+  /// What is guarded by something that all lanes agree on is a branch; else lanes that are outside are switched off.
+  void setBranchesWhereSame() { branchesWhereSame = true; }
   /// For machines that look up a vector of bytes in a table of 256 at once, given by a pointer: else each is loaded by itself.
   using ByteTables = std::function<mlir::Value(mlir::Value table, mlir::Value bytes)>;
   void setByteTables(ByteTables tables) { byteTables = std::move(tables); }
@@ -95,7 +97,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> pointers;
   llvm::DenseSet<mlir::Value> invariant;
   bool isInvariant = false; ///< of what is being loaded
-  bool guardsBranch = false;
+  bool guardsBranch = false, branchesWhereSame = false;
   unsigned pointerAlignment = 0;
   ByteTables byteTables;
   llvm::DenseMap<SymExpr, mlir::Value> sizes;

@@ -2,6 +2,7 @@
 
 #include "targets/common/IndexFacts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
@@ -14,6 +15,8 @@ int64_t divisorOf(Value index) {
   llvm::APInt number;
   if (matchPattern(index, m_ConstantInt(&number)))
     return number.isZero() ? most : int64_t(1) << std::min(number.countr_zero(), 20u);
+  if (scf::ForOp loop = scf::getForInductionVarOwner(index))
+    return std::min(divisorOf(loop.getLowerBound()), divisorOf(loop.getStep()));
   Operation *op = index.getDefiningOp();
   if (!op || op->getNumOperands() != 2)
     return 1;

@@ -54,6 +54,7 @@ void KernelContext::vectors(SymExpr size, function_ref<void(IndexValue)> body, S
 void bindWords(KernelContext &c, Value words) {
   Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
   int64_t word = 0;
+  c.e.setBranchesWhereSame();
   if (c.machine.looksUpBytes())
     c.e.setByteTables([&b = c.b, &machine = c.machine](Value table, Value bytes) {
       return machine.lookUpBytes(b, table, bytes);
