@@ -26,8 +26,9 @@ public:
   bool masks(unsigned bits) const override { return bits >= masked; }
   mlir::Value addPairProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum, mlir::Value x,
                               mlir::Value y) const override {
-    return b.create<mlir::arith::AddIOp>(sum,
-                                         callIntrinsic(b, sum.getType(), products.pairs, {x, y}));
+    sum =
+        b.create<mlir::arith::AddIOp>(sum, callIntrinsic(b, sum.getType(), products.pairs, {x, y}));
+    return products.bytes ? sum : inOrder(b, sum);
   }
   bool addsByteProducts(ByteSigns signs) const override {
     return products.bytes && signs.isMixed();
@@ -49,6 +50,17 @@ public:
   }
 
 private:
+  /// Where a product and its sum are two instructions, LLVM would add products to each other before they meet the sum, for a shorter way
+  /// through the turns of a loop that it counts as one. There are no registers for that: sums would go through memory. It is not to know
+  /// what is added to: an assembly without text gives the sum.
+  static mlir::Value inOrder(mlir::ImplicitLocOpBuilder &b, mlir::Value sum) {
+    return b
+        .create<mlir::LLVM::InlineAsmOp>(
+            mlir::TypeRange(sum.getType()), sum, "", "=v,0", /*has_side_effects=*/false,
+            /*is_align_stack=*/false, mlir::LLVM::AsmDialectAttr(), mlir::ArrayAttr())
+        .getRes();
+  }
+
   const unsigned masked;
   const Products products;
 };
