@@ -17,7 +17,7 @@ class Deadline {
 public:
   /// What may have passed when a phase ends.
   static constexpr double kObserve = 0.15, kObserveCounts = 0.3, kMoments = 0.35, kLosses = 0.5,
-                          kPrices = 0.8, kStrategies = 0.95;
+                          kSmallWeights = 0.55, kPrices = 0.8, kStrategies = 0.95;
 
   /// From now on; 0: there is any time.
   explicit Deadline(double seconds) : seconds(seconds) {}

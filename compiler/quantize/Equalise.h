@@ -62,6 +62,9 @@ struct EdgeChoice {
   /// Of a static one: candidates, the first of which reaches all that was seen.
   std::vector<StaticRange> ranges = {};
   StaticRange range = {1, 0, 1, ""}; ///< of a static one that was taken
+  /// Of one with small weights: the position of the same choice with all that a byte holds, whose
+  /// range it takes.
+  std::optional<unsigned> like = std::nullopt;
   void take(const StaticRange &taken) {
     range = taken;
     choice.scale = taken.scale;

@@ -6,6 +6,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/hardware/FindHardware.h"
+#include "compiler/hardware/SumBound.h"
 #include "compiler/model/ModuleImpl.h"
 #include "compiler/quantize/Moments.h"
 #include "compiler/quantize/Search.h"
@@ -16,6 +17,7 @@
 #include "passes/quant/ByteTables.h"
 #include "passes/quant/NodeNames.h"
 #include "passes/quant/PositionMask.h"
+#include "targets/common/Registry.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/GlobPattern.h"
 #include <cmath>
@@ -28,7 +30,9 @@ namespace {
 constexpr size_t kHeldBack = 5; ///< every so many-th call is kept for the evaluation
 constexpr double kDefaultCosine = 0.995;
 constexpr double kManyWeights = 32 << 20; ///< more than caches hold
-constexpr size_t kSizeTrials = 3;         ///< of files that are too large
+/// With which two products with unsigned bytes fit 16 bits.
+constexpr int64_t kSmallWeight = INT16_MAX / (2 * UINT8_MAX);
+constexpr size_t kSizeTrials = 3; ///< of files that are too large
 
 /// Some of the calls.
 Calls partOf(const Calls &calls, std::vector<size_t> which) {
@@ -86,11 +90,17 @@ private:
   /// What is for another machine is called here with the code of this one: integers are the same.
   Result<void> readMachine() {
     target = options.compile.target;
-    if (!options.machine)
+    if (options.machine) {
+      elsewhere.emplace(options);
+      target = elsewhere->target();
+      options.compile.target = CompileOptions().target;
+    }
+    llvm::Expected<std::vector<FoundTarget>> found = findTargets(target);
+    if (!found)
+      return quantizeError("W0308", llvm::toString(found.takeError()));
+    sumsPairs = found->front().kernels->multipliesBytePairs();
+    if (!elsewhere)
       return {};
-    elsewhere.emplace(options);
-    target = elsewhere->target();
-    options.compile.target = CompileOptions().target;
     Result<uint64_t> bytes = elsewhere->fileBytesOf(module);
     if (!bytes)
       return bytes.diagnostics();
@@ -340,9 +350,29 @@ private:
       choices = limits->kept(choices, decidingLayers(edge), std::min(ranges.back().first, 0.0));
       for (size_t layer : choices.empty() ? decision.layers : std::vector<size_t>())
         stays[layer] = "the hardware has no bytes for all that reads it";
+    } else if (sumsPairs &&
+               !deadline.isOver(Deadline::kObserveCounts)) { // with time for twice as many
+      addSmallWeights(decidingLayers(edge), choices);
     }
     decision.choices = std::move(choices);
     decisions.push_back(std::move(decision));
+  }
+
+  /// Some processors multiply bytes faster where sums of two products fit 16 bits (PairSums.h): the
+  /// same choices with weights so small that all do. Kernels of convolutions in groups multiply no
+  /// pairs.
+  static void addSmallWeights(const HardwareLimits::Layers &deciding,
+                              std::vector<EdgeChoice> &choices) {
+    bool isInGroups = llvm::any_of(deciding, [](const IntegerLayer *layer) {
+      return !sizesOf(layer->op).groups.isConstant(1);
+    });
+    for (unsigned like = 0, count = isInGroups ? 0 : unsigned(choices.size()); like < count; ++like)
+      if (choices[like].choice.form != LayerChoice::Blocks) {
+        EdgeChoice &small = choices.emplace_back(choices[like]);
+        small.choice.rounding.mostWeight = kSmallWeight;
+        small.like = like;
+        small.ranges.clear();
+      }
   }
 
   static std::vector<EdgeChoice> withoutRanges(std::vector<EdgeChoice> choices) {
@@ -419,6 +449,7 @@ private:
       for (const EdgeChoice &choice : decision.choices)
         os << choice.choice.form << (choice.choice.rounding.isSigned ? "signed" : "")
            << (choice.choice.rounding.hasOneScale ? "whole" : "")
+           << (choice.choice.rounding.hasSmallWeights() ? "small" : "")
            << (choice.strength < 0 ? '-' : '+') << (choice.choice.everywhere ? "*" : "");
     }
     return kinds;
@@ -570,10 +601,10 @@ private:
     double readers = double(std::max<size_t>(decision.layers.size(), 1));
     for (unsigned choice = 1; choice <= decision.choices.size(); ++choice) {
       const EdgeChoice &each = decision.choices[choice - 1];
-      layer.choices.push_back({formOf(decision, each), each.strength,
-                               search.lossOfChoice(d, choice),
-                               search.savingOfChoice(d, choice) / readers, each.range.part,
-                               roundingOf(each, index), each.range.by});
+      layer.choices.push_back(
+          {formOf(decision, each), each.strength, search.lossOfChoice(d, choice),
+           search.savingOfChoice(d, choice) / readers, each.range.part, roundingOf(each, index),
+           each.range.by, each.choice.rounding.mostWeight});
     }
     if (unsigned chosen = search.best()[d]) {
       const QuantizedChoice &choice = layer.choices[chosen - 1];
@@ -584,6 +615,7 @@ private:
       layer.range = choice.range;
       layer.rangeBy = choice.rangeBy;
       layer.rounded = choice.rounded;
+      layer.mostWeight = choice.mostWeight;
       return;
     }
     bool saves = false;
@@ -604,6 +636,7 @@ private:
   std::optional<HardwareLimits> limits;  ///< of what was asked for
   std::optional<OtherMachine> elsewhere; ///< where it is to run; none: here
   std::string target;                    ///< what it is compiled for in the end
+  bool sumsPairs = false;                ///< whether smaller weights are multiplied faster there
   uint64_t plainBytes = 0;               ///< of the file in f32
   size_t observed = 0;                   ///< calls
   std::vector<IntegerLayer> layers;

@@ -19,7 +19,8 @@ constexpr unsigned kByteBits = 8, kFloatBits = 32;
 
 /// Of a weight's element and of what it is multiplied by.
 unsigned bitsOf(const LayerChoice &choice) {
-  return choice.form == LayerChoice::Blocks ? kFloatBits + unsigned(kBlockBits) : 2 * kByteBits;
+  return choice.form == LayerChoice::Blocks ? kFloatBits + unsigned(kBlockBits)
+                                            : 2 * kByteBits - choice.rounding.hasSmallWeights();
 }
 
 } // namespace

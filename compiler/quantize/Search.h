@@ -90,7 +90,8 @@ private:
   Result<void> measureLosses();
   /// By decision, choice and range.
   using LossSums = std::vector<std::vector<std::vector<AccuracySum>>>;
-  Result<void> measureLossesOf(const BoundCall &call, LossSums &sums);
+  Result<void> measureLossesOf(const BoundCall &call, LossSums &sums, bool small);
+  Result<void> measureSmallWeights(LossSums &sums, size_t count);
   /// Of the ranges that were measured; what is measured later is of it alone.
   void takeBestRanges(LossSums &sums);
   void leaveWorseRanges(LossSums &sums);

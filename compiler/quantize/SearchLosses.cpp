@@ -3,6 +3,7 @@
 //   two calls      static choices with all their ranges → the better half
 //   two calls      with these                           → the range that loses least
 //   the others     with that range only
+//   the same       the same choices with small weights, which take their ranges
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/quantize/Search.h"
@@ -20,6 +21,7 @@ constexpr double kWorthCutting = 0.95;
 } // namespace
 
 Result<void> Search::measureLosses() {
+  size_t measured = 0;
   LossSums sums;
   for (const Decision &decision : decisions) {
     sums.emplace_back();
@@ -31,8 +33,9 @@ Result<void> Search::measureLosses() {
     Result<BoundCall> call = read(options.calibration, i * options.calibration.count / count);
     if (!call)
       return call.diagnostics();
-    if (Result<void> done = measureLossesOf(*call, sums); !done)
+    if (Result<void> done = measureLossesOf(*call, sums, /*small=*/false); !done)
       return done;
+    measured = i + 1;
     if (i + 1 == kHalfCalls)
       leaveWorseRanges(sums);
     if (i + 1 == kRangeCalls)
@@ -41,12 +44,41 @@ Result<void> Search::measureLosses() {
       options.onProgress("losses", i + 1, count);
   }
   takeBestRanges(sums);
+  if (Result<void> done = measureSmallWeights(sums, measured); !done)
+    return done;
   for (const std::vector<std::vector<AccuracySum>> &choices : sums) {
     losses.emplace_back();
     for (const std::vector<AccuracySum> &ranges : choices) {
       Accuracy accuracy = ranges[0].worst();
       losses.back().push_back({1 - accuracy.cosine, lossOf(accuracy, options.budgets)});
     }
+  }
+  return {};
+}
+
+/// With as many calls, unless time is over.
+Result<void> Search::measureSmallWeights(LossSums &sums, size_t count) {
+  bool isAny = false;
+  for (size_t i = 0; i < decisions.size(); ++i)
+    for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice) {
+      EdgeChoice &each = decisions[i].choices[choice - 1];
+      if (!each.like)
+        continue;
+      isAny = true;
+      if (each.choice.form != LayerChoice::Static)
+        continue;
+      each.take(decisions[i].choices[*each.like].range);
+      each.ranges = {each.range};
+      simulation->setRange(i, choice, each.range);
+    }
+  for (size_t i = 0; isAny && i < count && (i == 0 || !isLate(Deadline::kSmallWeights)); ++i) {
+    Result<BoundCall> call = read(options.calibration, i * options.calibration.count / count);
+    if (!call)
+      return call.diagnostics();
+    if (Result<void> done = measureLossesOf(*call, sums, /*small=*/true); !done)
+      return done;
+    if (options.onProgress)
+      options.onProgress("weights", i + 1, count);
   }
   return {};
 }
@@ -95,8 +127,9 @@ void Search::takeBestRanges(LossSums &sums) {
     }
 }
 
-/// Each choice of each decision alone, static ones with several ranges.
-Result<void> Search::measureLossesOf(const BoundCall &call, LossSums &sums) {
+/// Each choice of each decision alone, static ones with several ranges; those with small weights,
+/// or the others.
+Result<void> Search::measureLossesOf(const BoundCall &call, LossSums &sums, bool small) {
   Result<std::vector<KeptOutput>> wanted = expected(call);
   if (!wanted)
     return wanted.diagnostics();
@@ -106,6 +139,8 @@ Result<void> Search::measureLossesOf(const BoundCall &call, LossSums &sums) {
     for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice) {
       tried[i] = choice;
       const EdgeChoice &each = decisions[i].choices[choice - 1];
+      if (each.like.has_value() != small)
+        continue;
       std::vector<AccuracySum> &ranges = sums[i][choice - 1];
       for (size_t range = 0; range < ranges.size(); ++range) {
         if (!each.ranges.empty())

@@ -189,6 +189,7 @@ std::string Search::textOf(const Strategy &tried) const {
     text += choice ? letterOf(choice->choice) : 'f';
     text += choice && choice->choice.rounding.isSigned ? "-" : "";
     text += choice && choice->choice.rounding.hasOneScale ? "1" : "";
+    text += choice && choice->choice.rounding.hasSmallWeights() ? "<" : "";
     text += choice && !choice->choice.factors.empty() ? "*" : "";
     for (size_t layer : decisions[i].layers)
       text += " " + std::to_string(layer) + (choice && choice->results.count(layer) ? ">" : "");

@@ -17,6 +17,8 @@ struct ByteRounding {
   bool hasOneScale = false;    ///< the weight as a whole; else each column has a scale
   bool hasPowersOfTwo = false; ///< scales of weights are
 
+  /// Some kernels are faster with them.
+  bool hasSmallWeights() const { return mostWeight < ByteRounding().mostWeight; }
   bool operator==(const ByteRounding &other) const {
     return isSigned == other.isSigned && mostWeight == other.mostWeight &&
            hasOneScale == other.hasOneScale && hasPowersOfTwo == other.hasPowersOfTwo;

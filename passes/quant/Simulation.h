@@ -11,6 +11,15 @@ constexpr llvm::StringLiteral kChosenInput = "quantize.chosen";
 /// Inputs of one number for each static choice, those of a layer one after the other.
 constexpr llvm::StringLiteral kScalesInput = "quantize.scales", kZerosInput = "quantize.zeros";
 
+/// Whether a function has them.
+inline bool isSimulation(mlir::func::FuncOp function) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (auto name = function.getArgAttrOfType<mlir::StringAttr>(i, kNameAttr))
+      if (name.getValue() == kChosenInput)
+        return true;
+  return false;
+}
+
 /// With access to weights' bytes, and a place for those that are made.
 std::unique_ptr<mlir::Pass> createSimulateChoices(WeightFiles files);
 std::unique_ptr<mlir::Pass> createRealiseChoices(WeightFiles files);

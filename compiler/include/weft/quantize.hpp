@@ -145,6 +145,8 @@ struct QuantizedChoice {
       rounded; ///< of blocks: "nearest", or "moments" where channels make up for those before
   /// Of a static one: the method that chose the range, such as "extremes" or "least squares".
   std::string rangeBy;
+  int64_t mostWeight =
+      127; ///< the largest magnitude of a weight's bytes: small ones are faster on some processors
 };
 
 /// Time of calls as a part of f32's, and the mean cosine.
@@ -167,6 +169,7 @@ struct QuantizedLayer {
   std::vector<QuantizedChoice> choices; ///< what it could become
   double range = 1;                     ///< as in QuantizedChoice
   std::string rounded, rangeBy;         ///< as in QuantizedChoice
+  int64_t mostWeight = 127;             ///< as in QuantizedChoice
   double least = 0, most = 0;           ///< of what it reads; both 0 where nothing was seen
 };
 

@@ -16,7 +16,7 @@ $ weft verify -q q.mlir q.weft --dim m=5
 
 # A table for people: what each layer became, what it loses and saves, and why not.
 $ weft quantize quantize.mlir --calibration calls --prices shared.prices --evaluate calls/003.npz --keep-f32 '/first/*' -o kept.weft
-| {*}layer  becomes  equalised{*}loss{*}saves{*}why
+| {*}layer{*}becomes  equalised{*}loss{*}saves{*}why
 | {*}/first/MatMul{*}f32{*}kept
 | {*}/second/MatMul{*}
 !   observe     20  {*} s
@@ -31,7 +31,7 @@ $ weft quantize quantize.mlir --calibration calls --prices shared.prices --budge
 ! ...
 $ python3 -c "
 $+ import json; d = json.load(open('paged.json')); page = open('page.html').read()
-$+ print([p['name'] for p in d['peers']], d['layers'][0]['least'] < -1 < 1 < d['layers'][0]['most'], [c['form'] for c in d['layers'][0]['choices']])
+$+ print([p['name'] for p in d['peers']], d['layers'][0]['least'] < -1 < 1 < d['layers'][0]['most'], [c['form'] for c in d['layers'][0]['choices'] if 'most_weight' not in c])
 $+ print('</html>' in page, '/first/MatMul' in page, '<circle' in page, 'q.mlir' in page, 'http' in page, '<script' in page)"
 | ['q.mlir'] True ['static', 'rows']
 | True True True True False False

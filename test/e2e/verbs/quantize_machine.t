@@ -1,7 +1,7 @@
 # A search for a machine that is not here: its data say what programs take, so nothing is timed, and the same search decides the same, to the byte.
 $ python3 -c "import array, random; r = random.Random(1); array.array('f', [r.gauss(0, 0.1) for i in range(3 * 64 * 64)]).tofile(open('w.bin', 'wb'))"
 $ python3 make_calls.py calls 20
-$ sed 's/"f32": 1/"f32": 1, "pairs of i16": 8/' round.json > pairs.json
+$ sed 's/"f32": 1/"f32": 1, "pairs of i16": 8, "pairs of i8": 8/' round.json > pairs.json
 $ weft quantize quantize.mlir --calibration calls --machine ./pairs.json -o first.weft
 |          layer  becomes{*}
 |  /first/MatMul   static{*}
@@ -13,8 +13,10 @@ $ weft quantize quantize.mlir --calibration calls --machine ./pairs.json -o firs
 $ weft quantize quantize.mlir --calibration calls --machine ./pairs.json -o second.weft -o second.mlir --report second.html --json > second.json; cmp first.weft second.weft
 ! ...
 $ python3 -c "
-$+ import json; d = json.load(open('second.json')); print(d['machine'], d['latency'] == d['predicted_latency'], d['declared_prices'], d['worst_cosine'] > 0.99)"
+$+ import json; d = json.load(open('second.json')); print(d['machine'], d['latency'] == d['predicted_latency'], d['declared_prices'], d['worst_cosine'] > 0.99)
+$+ print([[(c['form'], c.get('most_weight')) for c in l['choices']] for l in d['layers']])"
 | {'name': 'round', 'about': 'a machine of round figures', 'measured': False} True False True
+| [[('static', None), ('rows', None)], [('static', None), ('rows', None)]]
 $ grep -o 'predicted for another machine' second.html
 | predicted for another machine
 # What is written is for the machine's target, and the sizes that count are the machine's files'.

@@ -344,10 +344,11 @@ private:
     size_t integers = 0;
     for (const QuantizedLayer &layer : found.layers) {
       integers += layer.form != "f32";
-      table.rows.push_back(
-          {layer.name, layer.form, layer.strength < 0 ? "-" : printed("%.1f", layer.strength),
-           printed("%.1e", layer.loss), layer.seconds > 0 ? printSeconds(layer.seconds) : "-",
-           otherChoices(layer), layer.reason});
+      table.rows.push_back({layer.name, formText(layer.form, layer.mostWeight),
+                            layer.strength < 0 ? "-" : printed("%.1f", layer.strength),
+                            printed("%.1e", layer.loss),
+                            layer.seconds > 0 ? printSeconds(layer.seconds) : "-",
+                            otherChoices(layer), layer.reason});
       if (hasRounded)
         table.rows.back().insert(table.rows.back().begin() + kRoundedColumn,
                                  layer.rounded.empty() ? "-" : layer.rounded);
@@ -415,6 +416,8 @@ private:
       json.field("loss", choice.loss).field("saved_seconds", choice.seconds);
       if (!choice.rounded.empty())
         json.field("rounded", choice.rounded);
+      if (choice.mostWeight < QuantizedChoice().mostWeight)
+        json.field("most_weight", choice.mostWeight);
       json.end();
     }
     json.end();
@@ -460,6 +463,8 @@ private:
         json.field("strength", layer.strength);
       if (!layer.rounded.empty())
         json.field("rounded", layer.rounded);
+      if (layer.mostWeight < QuantizedChoice().mostWeight)
+        json.field("most_weight", layer.mostWeight);
       json.field("loss", layer.loss).field("saved_seconds", layer.seconds);
       if (!layer.reason.empty())
         json.field("reason", layer.reason);

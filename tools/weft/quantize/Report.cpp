@@ -24,12 +24,18 @@ std::string accuracyLine(const Accuracy &accuracy) {
          (std::isnan(accuracy.score) ? "" : "  score " + printed("%.6g", accuracy.score));
 }
 
+std::string formText(const std::string &form, int64_t mostWeight) {
+  return form +
+         (mostWeight < QuantizedChoice().mostWeight ? "<=" + std::to_string(mostWeight) : "");
+}
+
 std::string otherChoices(const QuantizedLayer &layer) {
   std::string text;
   for (const QuantizedChoice &choice : layer.choices)
-    if (choice.form != layer.form)
-      text += (text.empty() ? "" : "; ") + choice.form + " " + printed("%.1e", choice.loss) + ", " +
-              (choice.seconds < 0 ? "-" : "") + printSeconds(std::fabs(choice.seconds));
+    if (choice.form != layer.form || choice.mostWeight != layer.mostWeight)
+      text += (text.empty() ? "" : "; ") + formText(choice.form, choice.mostWeight) + " " +
+              printed("%.1e", choice.loss) + ", " + (choice.seconds < 0 ? "-" : "") +
+              printSeconds(std::fabs(choice.seconds));
   return text.empty() ? "-" : text;
 }
 
@@ -131,7 +137,8 @@ std::string rowOf(const QuantizedLayer &layer, double longest, bool hasRounded) 
                      ? ", cut at " + printed("%.0f %%", 100 * layer.range) + " by " + layer.rangeBy
                      : "");
   return "<tr" + std::string(layer.form == "f32" ? " class=\"f32\"" : "") + "><td>" +
-         escaped(layer.name) + "</td><td>" + layer.form + "</td><td>" +
+         escaped(layer.name) + "</td><td>" + escaped(formText(layer.form, layer.mostWeight)) +
+         "</td><td>" +
          (hasRounded ? (layer.rounded.empty() ? "-" : layer.rounded) + "</td><td>" : "") +
          (layer.strength < 0 ? "-" : printed("%.1f", layer.strength)) + "</td><td>" + range +
          "</td><td>" + printed("%.1e", layer.loss) + "</td><td>" +

@@ -13,6 +13,8 @@ namespace weft::cli {
 
 std::string htmlReport(const std::string &model, const Quantization &found);
 
+/// "static", or "static<=64" with weights of at most that.
+std::string formText(const std::string &form, int64_t mostWeight);
 /// What a layer could have become instead: "rows 4.5e-05, 887 us".
 std::string otherChoices(const QuantizedLayer &layer);
 
