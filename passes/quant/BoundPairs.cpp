@@ -95,7 +95,7 @@ bool sumsSignedWeights(Value row, Value weight, Type sum) {
 
 struct BoundPairsPass : impl::BoundPairsBase<BoundPairsPass> {
   void runOnOperation() override {
-    // Where all choices are computed, those with small weights take the code of the others, which is made in half the time.
+    // Where all choices are computed, those with small weights take the code of the others.
     if (isSimulation(getOperation()))
       return;
     getOperation().walk([&](ContractOp op) { note(op, columnsOf(op)); });
