@@ -24,9 +24,13 @@ public:
   static int64_t vectorsFor(int64_t columns, const VectorMachine &machine) {
     return columns <= int64_t(machine.lanes()) ? 1 : 2;
   }
-  /// Rows of a tile, at most: fewer than fit into registers, for what is done beside.
+  /// Rows of a tile, at most: fewer than fit into registers, for what is done beside, and one fewer than that where few registers hold
+  /// products, too, before they are sums.
   static int64_t mostRows(const VectorMachine &machine) {
-    return std::min<int64_t>(8, tileRows(machine));
+    int64_t most = std::min<int64_t>(8, tileRows(machine));
+    bool holdsProducts =
+        !machine.addsByteProducts({/*isLeftSigned=*/false, /*isRightSigned=*/true});
+    return holdsProducts && !machine.holds(2 * most + kBeside) ? most - 1 : most;
   }
   int64_t runBytes(int64_t run) const override { return steps(run) * columns * dot.weightBytes(); }
   int64_t steps(int64_t run) const override { return llvm::divideCeil(run, dot.group()); }
