@@ -74,20 +74,18 @@ private:
     llvm::Error error = llvm::Error::success();
     function.walk([&](plan::LaunchOp launch) {
       if (!error)
-        error = readCall(function, launch);
+        error = readCall(launch);
     });
     return error;
   }
 
-  llvm::Error readCall(plan::FuncOp function, plan::LaunchOp launch) {
-    Operation *above = launch->getParentOp();
-    if (isa<plan::TogetherOp, plan::OverlapOp>(above))
-      above = above->getParentOp();
-    prediction.repeated += above != function;
+  llvm::Error readCall(plan::LaunchOp launch) {
     Expected<const KernelFormulas *> kernel = formulasOf(launch.getKernel());
     if (!kernel)
       return kernel.takeError();
-    std::optional<KernelNeed> need = needOf(**kernel, launch);
+    Turns turns = turnsOf(launch);
+    prediction.repeated += !turns.isKnown;
+    std::optional<KernelNeed> need = needOf(**kernel, launch, turns.inside);
     if (!need) {
       ++prediction.unknown;
       return llvm::Error::success();
@@ -96,11 +94,37 @@ private:
       return createStringError("the data of '" + request.machine.name + "' do not say " + lack +
                                ", by which kernel '" + launch.getKernel().str() + "' multiplies");
     PredictedKernel &row = rows[launch.getKernel()];
-    if (!row.calls++)
+    if (row.nodes.empty())
       for (Attribute node : launch.getNodes())
         row.nodes.push_back(cast<StringAttr>(node).getValue().str());
-    calls.push_back({launch.getKernel(), *need});
+    row.calls += turns.count;
+    calls.push_back({launch.getKernel(), *need, double(turns.count)});
     return llvm::Error::success();
+  }
+
+  /// How often a call of the function runs an operation. What data decide is counted once.
+  struct Turns {
+    uint64_t count = 1;
+    bool isKnown = true;
+    SymValues inside; ///< sizes, with the indices of loops half way through
+  };
+  Turns turnsOf(Operation *op) {
+    Operation *parent = op->getParentOp();
+    if (isa<plan::FuncOp>(parent)) {
+      Turns once;
+      once.inside = sizes;
+      return once;
+    }
+    Turns turns = turnsOf(parent);
+    if (auto loop = dyn_cast<plan::LoopOp>(parent)) {
+      FailureOr<int64_t> trips = loop.getTrips()[0].evaluate(turns.inside);
+      bool isKnown = succeeded(trips) && !loop.getCount();
+      turns.isKnown &= isKnown;
+      turns.count *= isKnown ? uint64_t(std::max<int64_t>(*trips, 0)) : 1;
+      turns.inside[loop.getIndexAttr()] = succeeded(trips) ? *trips / 2 : 0;
+    }
+    turns.isKnown &= !isa<plan::IfOp>(parent);
+    return turns;
   }
 
   Expected<const KernelFormulas *> formulasOf(StringRef symbol) {
@@ -136,10 +160,11 @@ private:
   }
 
   /// Nothing where data decide the sizes.
-  std::optional<KernelNeed> needOf(const KernelFormulas &kernel, plan::LaunchOp launch) {
+  std::optional<KernelNeed> needOf(const KernelFormulas &kernel, plan::LaunchOp launch,
+                                   const SymValues &inside) {
     SymValues values;
     for (auto [i, symbol] : llvm::enumerate(kernel.symbols)) {
-      FailureOr<int64_t> value = launch.getWords()[i].evaluate(sizes);
+      FailureOr<int64_t> value = launch.getWords()[i].evaluate(inside);
       if (failed(value))
         return std::nullopt;
       values[symbol] = *value;
@@ -156,7 +181,7 @@ private:
     need.multiplyAdds = number(kernel.effort.multiplyAdds, values);
     need.operations = number(kernel.effort.operations, values);
     need.bytes = std::min(number(kernel.touched, values), number(kernel.moves, values));
-    double units = number(launch.unitsExpr(), sizes), grain = number(launch.grainExpr(), sizes);
+    double units = number(launch.unitsExpr(), inside), grain = number(launch.grainExpr(), inside);
     need.pieces = std::max(1.0, std::ceil(units / std::max(grain, 1.0)));
     around += number(kernel.weights, values);
     most = std::max(most, need.bytes);
@@ -164,17 +189,17 @@ private:
   }
 
   void price() {
-    for (auto &[symbol, need] : calls) {
+    for (auto &[symbol, need, times] : calls) {
       need.bytesAroundIt = around + most;
       KernelTime time = request.machine.time(need, request.threads);
       PredictedKernel &row = rows[symbol];
       if (row.nanoseconds == 0)
         row.limit = time.limit();
-      row.multiplyAdds += need.multiplyAdds;
-      row.operations += need.operations;
-      row.bytes += need.bytes;
-      row.nanoseconds += time.all();
-      prediction.nanoseconds += time.all();
+      row.multiplyAdds += times * need.multiplyAdds;
+      row.operations += times * need.operations;
+      row.bytes += times * need.bytes;
+      row.nanoseconds += times * time.all();
+      prediction.nanoseconds += times * time.all();
     }
   }
 
@@ -193,7 +218,7 @@ private:
   SymValues sizes;
   std::map<std::string, KernelFormulas> formulas;
   llvm::MapVector<StringRef, PredictedKernel> rows; ///< by symbol, in the order of calls
-  std::vector<std::pair<StringRef, KernelNeed>> calls;
+  std::vector<std::tuple<StringRef, KernelNeed, double>> calls; ///< each with how often it runs
   double around = 0, most = 0; ///< bytes of all weights that are read, and of the largest call
   Prediction prediction;
 };

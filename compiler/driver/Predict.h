@@ -25,7 +25,7 @@ struct PredictionRequest {
 struct PredictedKernel {
   std::string symbol, schedule, unit, loops;
   std::vector<std::string> nodes; ///< of the first call
-  unsigned calls = 0;
+  uint64_t calls = 0;
   double multiplyAdds = 0, operations = 0, bytes = 0;
   double nanoseconds = 0;
   TimeLimit limit = TimeLimit::Compute; ///< of the first call
@@ -36,7 +36,7 @@ struct Prediction {
   std::vector<PredictedKernel> kernels; ///< those that take longest first
   double nanoseconds = 0;
   unsigned unknown = 0;  ///< calls whose sizes only data decide: they are not in it
-  unsigned repeated = 0; ///< calls in branches and loops, counted once
+  unsigned repeated = 0; ///< calls that data decide the number of, counted once
 };
 
 Result<Prediction> predict(const Module &module, const CompileOptions &options,

@@ -64,7 +64,7 @@ private:
     if (shown < prediction.kernels.size())
       console.result("and " + std::to_string(prediction.kernels.size() - shown) + " more (-v)\n");
     note(prediction.unknown, " whose sizes data decide: not in it");
-    note(prediction.repeated, " in branches or loops: counted once");
+    note(prediction.repeated, " in branches or loops that data decide about: counted once");
     if (!request.machine.isMeasured)
       console.say("nobody compared predictions for '" + request.machine.name + "' with a clock");
   }
