@@ -56,7 +56,8 @@ public:
   llvm::SmallVector<Value> values;              ///< visible here, oldest first
   std::function<void(unsigned operators)> grow; ///< adds operators here; for makers of regions
   unsigned depth = 0;                           ///< of regions around the place
-  bool fused = true; ///< whether the target multiplies and adds with one rounding
+  bool fused = true;       ///< whether the target multiplies and adds with one rounding
+  bool hasChoices = false; ///< layers get some (Choices.h)
 
   //===-- Values ------------------------------------------------------------------------------===//
 

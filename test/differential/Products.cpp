@@ -1,4 +1,5 @@
 // Contractions: products with weights, einsums of two values, attention.
+#include "test/differential/Choices.h"
 #include "test/differential/Makers.h"
 
 using namespace mlir;
@@ -44,6 +45,7 @@ bool linear(Graph &g) {
   Knowledge sum = g.sumOfProducts(x, w, double(k), accumulate);
   Value y = g.b.create<ContractOp>(transposed ? "... k, n k -> ... n" : "... k, k n -> ... n", x, w,
                                    accumulate);
+  sum = withChoices(g, y.getDefiningOp(), sum, double(k));
   if (!accumulate.isF32() || g.dice(3) == 0)
     return g.add(y, sum);
   g.note(y, sum);

@@ -21,8 +21,10 @@ std::vector<Sizes> randomSizes(Dice &dice) {
 
 class Generator {
 public:
-  Generator(ModuleOp module, unsigned seed, const Trial &trial) : g(module, seed, trial.sizes) {
+  Generator(ModuleOp module, unsigned seed, const Trial &trial, bool hasChoices)
+      : g(module, seed, trial.sizes) {
     g.fused = trial.target != "x86:v2";
+    g.hasChoices = hasChoices;
     g.grow = [this](unsigned operators) { grow(operators); };
     g.b.setInsertionPointToEnd(module.getBody());
   }
@@ -110,23 +112,28 @@ private:
     for (const Family &family : families)
       all += family.weight;
     for (unsigned tries = 0; made < operators && tries < 12 * operators; ++tries) {
+      if (g.hasChoices && g.dice(2)) { // half of all tries are of what may have some
+        unsigned which = g.dice(6);
+        made += growIn(which < 3 ? productMakers() : which < 5 ? controlMakers() : windowMakers());
+        continue;
+      }
       unsigned at = g.dice(all);
       const Family *family = families;
       while (at >= family->weight)
         at -= (family++)->weight;
-      made += makerOf(*family).make(g);
+      made += growIn(family->makers);
     }
   }
 
-  const Maker &makerOf(const Family &family) {
+  bool growIn(ArrayRef<Maker> makers) {
     unsigned all = 0;
-    for (const Maker &maker : family.makers)
+    for (const Maker &maker : makers)
       all += maker.weight;
     unsigned at = g.dice(all);
-    const Maker *maker = family.makers.begin();
+    const Maker *maker = makers.begin();
     while (at >= maker->weight)
       at -= (maker++)->weight;
-    return *maker;
+    return maker->make(g);
   }
 
   //===-- Results -----------------------------------------------------------------------------===//
@@ -169,7 +176,7 @@ RandomProgram programOf(const Trial &trial,
   return program;
 }
 
-RandomProgram randomProgram(unsigned seed) {
+static RandomProgram randomProgram(unsigned seed, bool hasChoices) {
   Dice dice(seed);
   Trial trial;
   trial.seed = seed;
@@ -177,10 +184,13 @@ RandomProgram randomProgram(unsigned seed) {
   trial.target = dice.oneOf({"x86:host", "x86:host", "x86:host", "x86:v3", "x86:v3", "x86:v2"});
   trial.threads = dice.oneOf({1, 1, 3});
   return programOf(trial, [&](ModuleOp module) {
-    Generator generator(module, dice.engine(), trial);
+    Generator generator(module, dice.engine(), trial, hasChoices);
     return generator.run(4 + dice(14));
   });
 }
+
+RandomProgram randomProgram(unsigned seed) { return randomProgram(seed, /*hasChoices=*/false); }
+RandomProgram chosenProgram(unsigned seed) { return randomProgram(seed, /*hasChoices=*/true); }
 
 RandomProgram wildProgram(unsigned seed) {
   RandomProgram program = randomProgram(seed);

@@ -25,6 +25,8 @@ RandomProgram wildProgram(unsigned seed);
 RandomProgram halfProgram(unsigned seed);
 /// The program of randomProgram, to be split over a random mesh, with placements of some values.
 RandomProgram splitProgram(unsigned seed);
+/// A program like that of randomProgram, with layers that may become integers, and for each what was chosen.
+RandomProgram chosenProgram(unsigned seed);
 /// Products of tokens over ranks that compute while rows travel.
 RandomProgram fusedProgram(unsigned seed);
 

@@ -240,6 +240,22 @@ std::string tryPlan(const Module &module, const Trial &trial) {
   return "";
 }
 
+std::string trySame(const Module &module, const Module &other, const Trial &trial) {
+  for (const Sizes &sizes : trial.sizes) {
+    std::vector<Tensor> inputs =
+        inputsOf(module.get().module->lookupSymbol<func::FuncOp>("main"), sizes, trial.seed);
+    Evaluations first(module, inputs), second(other, inputs);
+    std::vector<RefTensor> expected = first.of(*module.get().module),
+                           got = second.of(*other.get().module);
+    if (!first.error.empty() || !second.error.empty() || got.size() != expected.size())
+      return textOf(sizes) + ": evaluator: " + first.error + second.error;
+    for (size_t i = 0; i < got.size(); ++i)
+      if (std::string problem = compare(got[i], expected[i], Knowledge()); !problem.empty())
+        return textOf(sizes) + ": result " + std::to_string(i) + ": " + problem;
+  }
+  return "";
+}
+
 /// Split, it is the same program: evaluated on all ranks, and compiled and run by them.
 static std::string tryRanks(const Module &module, const Trial &trial) {
   Result<Module> split = Compiler().partition(module, CompileOptions());

@@ -28,6 +28,9 @@ std::string tryProgram(const Module &module, const Trial &trial);
 /// from.
 std::string tryPlan(const Module &module, const Trial &trial);
 
+/// Where two programs evaluated do not give the same bits.
+std::string trySame(const Module &module, const Module &other, const Trial &trial);
+
 /// tryProgram in another process, so that crashes and endless loops are answers, too.
 std::string tryProgramApart(const Module &module, const Trial &trial);
 

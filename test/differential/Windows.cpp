@@ -1,4 +1,5 @@
 // Convolutions, pools and resizing.
+#include "test/differential/Choices.h"
 #include "test/differential/Makers.h"
 #include <cmath>
 
@@ -119,7 +120,8 @@ bool convolution(Graph &g) {
   auto conv = g.b.create<ConvOp>(x, f, w.strides, w.dilations, g.dims(w.low), g.dims(w.high),
                                  c.groups, accumulate, last);
   bool plain = w.plain && w.kernel.size() == 2 && c.groups == 1;
-  return g.add(conv, sumOf(g, x, f, count, accumulate, plain));
+  Knowledge sum = sumOf(g, x, f, count, accumulate, plain);
+  return g.add(conv, last || w.kernel.size() > 2 ? sum : withChoices(g, conv, sum, count));
 }
 
 bool convTranspose(Graph &g) {

@@ -6,12 +6,14 @@
 //   random_programs --wild                     # positions outside are refused, and nothing is read beyond inputs
 //   random_programs --ranks                    # split over random meshes by random placements, evaluated and run by all ranks
 //   random_programs --fused                    # products that ranks compute while rows travel
+//   random_programs --chosen                   # layers become what was chosen for them; every second time in branches that take it
 //   random_programs --half --target x86:v3     # products and convolutions of operands in 16 bits; by tiles: plain:v4+amx
 //
 // A program that fails is made smaller and written as seed-N.mlir, beside what is wrong. Exit code 3 when
 // one failed, 77 when this machine cannot run code for the target.
 //===------------------------------------------------------------------------------------------===//
 #include "compiler/reduce/ReduceModule.h"
+#include "test/differential/Choices.h"
 #include "test/differential/RandomProgram.h"
 #include "test/targets/plain/PlainFamily.h" // plain:v4+amx
 #include <chrono>
@@ -29,14 +31,15 @@ struct Options {
   unsigned from = std::random_device()();
   unsigned count = 0; ///< 0: until the time is over
   double seconds = 60;
-  bool print = false, reduce = true, wild = false, half = false, ranks = false, fused = false;
+  bool print = false, reduce = true, wild = false, half = false, ranks = false, fused = false,
+       chosen = false;
   std::string target, output = ".";
 };
 
 [[noreturn]] void usage() {
   std::fputs("usage: random_programs [--from SEED] [--count N | --seconds N] [--target T]\n"
              "                       [--output-dir DIR] [--no-reduce] [--print] [--wild | --half | "
-             "--ranks | --fused]\n",
+             "--ranks | --fused | --chosen]\n",
              stderr);
   exit(2);
 }
@@ -72,6 +75,8 @@ Options parse(int count, char **arguments) {
       options.ranks = true;
     else if (name == "--fused")
       options.fused = true;
+    else if (name == "--chosen")
+      options.chosen = true;
     else
       usage();
   }
@@ -124,6 +129,13 @@ void writeFailure(const Options &options, const RandomProgram &program, std::str
               path.c_str());
 }
 
+/// What `weft quantize` writes in the end, or what it tries choices with.
+RandomProgram withChosen(RandomProgram program) {
+  program.module =
+      program.trial.seed % 2 ? realisedChoices(program.module) : simulatedChoices(program.module);
+  return program;
+}
+
 /// Whether data are positions somewhere.
 bool hasPositions(const RandomProgram &program) {
   return program.module.get()
@@ -144,11 +156,12 @@ int main(int count, char **arguments) {
   unsigned tried = 0, failed = 0;
   for (unsigned seed = options.from;
        options.count ? tried < options.count : seconds() < options.seconds; ++seed) {
-    RandomProgram program = options.wild    ? wildProgram(seed)
-                            : options.half  ? halfProgram(seed)
-                            : options.ranks ? splitProgram(seed)
-                            : options.fused ? fusedProgram(seed)
-                                            : randomProgram(seed);
+    RandomProgram program = options.wild     ? wildProgram(seed)
+                            : options.half   ? halfProgram(seed)
+                            : options.ranks  ? splitProgram(seed)
+                            : options.fused  ? fusedProgram(seed)
+                            : options.chosen ? withChosen(chosenProgram(seed))
+                                             : randomProgram(seed);
     if (options.wild && !hasPositions(program))
       continue;
     ++tried;

@@ -1,0 +1,137 @@
+#include "test/differential/Choices.h"
+#include "compiler/model/ModuleImpl.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/quant/Simulation.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace weft::test {
+namespace {
+
+/// Powers of two divide without rounding.
+std::vector<float> randomFactors(Graph &g, int64_t channels) {
+  std::vector<float> factors;
+  for (int64_t i = 0; i < channels; ++i)
+    factors.push_back(g.dice.oneOf({0.5f, 1.0f, 2.0f}));
+  return factors;
+}
+
+LayerChoice randomChoice(Graph &g, Operation *layer) {
+  Value x = layer->getOperand(0);
+  bool isProduct = isa<ContractOp>(layer);
+  auto channels = g.type(x).getDim(isProduct ? g.rank(x) - 1 : 1).asConstant();
+  LayerChoice choice;
+  if (isProduct && g.dice(2))
+    choice.form =
+        *channels % kWeightBlock == 0 && g.dice(2) ? LayerChoice::Blocks : LayerChoice::Rows;
+  if (choice.form == LayerChoice::Static) {
+    double most = std::max(g.know(x).most, 0.125);
+    choice.scale = g.dice(2) ? powerOfTwoFrom(most / 128) : float(most / g.dice.oneOf({100, 60}));
+    choice.zero = g.dice.oneOf({0, 7, 128, 255});
+  }
+  if (choice.form != LayerChoice::Blocks) {
+    choice.rounding.isSigned = g.dice(2);
+    choice.rounding.mostWeight = g.dice.oneOf({127, 127, 64});
+    choice.rounding.hasOneScale = g.dice.chance(1, 4);
+    choice.rounding.hasPowersOfTwo = g.dice.chance(1, 4);
+  }
+  bool hasChannels = isProduct || cast<ConvOp>(layer).getGroups() == 1;
+  if (hasChannels && g.dice.chance(1, 3))
+    choice.factors = randomFactors(g, *channels);
+  return choice;
+}
+
+Module passed(const Module &module, std::unique_ptr<Pass> pass) {
+  Module copy(module.get().clone());
+  PassManager manager(copy.get().context.get());
+  manager.addPass(std::move(pass));
+  if (failed(manager.run(*copy.get().module)))
+    llvm::report_fatal_error("choices cannot be written");
+  return copy;
+}
+
+WeightFiles filesOf(const Module &module) {
+  return {[&module](StringRef name) { return module.get().weightBytes(name); }, nullptr};
+}
+
+func::FuncOp mainOf(const Module &module) {
+  return module.get().module->lookupSymbol<func::FuncOp>("main");
+}
+
+/// What the inputs of a simulation say, in their order.
+struct Strategy {
+  explicit Strategy(func::FuncOp function) {
+    for (const IntegerLayer &layer : integerLayers(function)) {
+      std::vector<LayerChoice> choices = *choicesOf(layer);
+      if (choices.empty())
+        continue;
+      chosen.push_back(layer.op->getAttrOfType<IntegerAttr>(kChosenAttr).getInt());
+      for (const LayerChoice &choice : choices)
+        if (choice.form == LayerChoice::Static) {
+          scales.push_back(choice.scale);
+          zeros.push_back(uint8_t(choice.zero));
+        }
+    }
+  }
+  DenseElementsAttr of(StringRef input, MLIRContext *context) const {
+    Builder b(context);
+    auto list = [&](size_t size, Type element) {
+      return RankedTensorType::get({int64_t(size)}, element);
+    };
+    if (input == kChosenInput)
+      return DenseElementsAttr::get(list(chosen.size(), b.getI64Type()), ArrayRef(chosen));
+    if (input == kScalesInput)
+      return DenseElementsAttr::get(list(scales.size(), b.getF32Type()), ArrayRef(scales));
+    return DenseElementsAttr::get(list(zeros.size(), b.getIntegerType(8, false)), ArrayRef(zeros));
+  }
+
+  std::vector<int64_t> chosen;
+  std::vector<float> scales;
+  std::vector<uint8_t> zeros;
+};
+
+} // namespace
+
+Knowledge withChoices(Graph &g, Operation *layer, Knowledge sum, double count) {
+  Value x = layer->getOperand(0), w = layer->getOperand(1);
+  const Knowledge &k = g.know(x);
+  if (!g.hasChoices || !g.element(x).isF32() || !k.isExact() || !w.getDefiningOp<ConstantOp>())
+    return sum;
+  std::vector<LayerChoice> choices;
+  for (int64_t i = 0, most = 1 + g.dice(3); i < most; ++i)
+    choices.push_back(randomChoice(g, layer));
+  int64_t chosen = g.dice(int64_t(choices.size()) + 1);
+  layer->setAttr(kChoicesAttr, choicesAttr(layer->getContext(), choices));
+  layer->setAttr(kChosenAttr, g.b.getI64IntegerAttr(chosen));
+  if (chosen == 0)
+    return sum;
+  count = std::max(count, 1.0);
+  double most = 4 * count * (k.most + 1) * g.know(w).most;
+  return {most, 0, precisionOf(g.b.getF32Type()) * most * (2 * std::sqrt(count) + 2), false};
+}
+
+Module realisedChoices(const Module &module) {
+  return passed(module, createRealiseChoices(filesOf(module)));
+}
+
+Module simulatedChoices(const Module &module) {
+  Strategy strategy(mainOf(module));
+  Module simulated = passed(module, createSimulateChoices(filesOf(module)));
+  func::FuncOp function = mainOf(simulated);
+  OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
+  for (unsigned i = function.getNumArguments(); i-- > 0;) {
+    auto name = function.getArgAttrOfType<StringAttr>(i, kNameAttr);
+    if (!name || !name.getValue().starts_with("quantize."))
+      continue;
+    BlockArgument input = function.getArgument(i);
+    input.replaceAllUsesWith(b.create<ConstantOp>(function.getLoc(),
+                                                  cast<SymTensorType>(input.getType()),
+                                                  strategy.of(name.getValue(), b.getContext())));
+    function.eraseArgument(i);
+  }
+  return simulated;
+}
+
+} // namespace weft::test
