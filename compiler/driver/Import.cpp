@@ -64,6 +64,16 @@ static Result<Module> readModel(const std::string &path, const ImportOptions &op
   return importOnnx(path, onnx); // facts make shapes simpler while nodes are imported
 }
 
+static Result<void> runPass(const Module &module, std::unique_ptr<mlir::Pass> pass,
+                            const char *code) {
+  DiagnosticCollector collector(module.get().context.get(), code);
+  mlir::PassManager manager(module.get().context.get());
+  manager.addPass(std::move(pass));
+  if (failed(manager.run(*module.get().module)))
+    return collector.take();
+  return {};
+}
+
 /// Caches of the type that is asked for, in place of those that the model has.
 static Result<void> roundCaches(const Module &module, const ImportOptions &options) {
   if (options.cache.empty())
@@ -71,14 +81,9 @@ static Result<void> roundCaches(const Module &module, const ImportOptions &optio
   if (!llvm::is_contained({"i8", "f16", "bf16"}, options.cache))
     return Diagnostic{Diagnostic::Error, "W0209", "",
                       "caches cannot be of type '" + options.cache + "'", "i8, f16 or bf16"};
-  DiagnosticCollector collector(module.get().context.get(), "W0209");
-  mlir::PassManager manager(module.get().context.get());
   RoundCachesOptions round;
   round.element = options.cache;
-  manager.addPass(createRoundCaches(round));
-  if (failed(manager.run(*module.get().module)))
-    return collector.take();
-  return {};
+  return runPass(module, createRoundCaches(round), "W0209");
 }
 
 Result<Module> Compiler::importFile(const std::string &path, const ImportOptions &options) {
@@ -92,6 +97,8 @@ Result<Module> Compiler::importFile(const std::string &path, const ImportOptions
   if (!module)
     return module;
   if (Result<void> done = checkTensors(module->get(), path, options.limits); !done)
+    return done.diagnostics();
+  if (Result<void> done = runPass(*module, createBareWeights(), "W0200"); !done)
     return done.diagnostics();
   if (Result<void> done = roundCaches(*module, options); !done)
     return done.diagnostics();

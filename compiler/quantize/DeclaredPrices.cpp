@@ -6,6 +6,19 @@
 using namespace mlir;
 
 namespace weft {
+
+/// How often a call runs an operation, as far as sizes say it, which become those half way through
+/// its loops.
+static double turnsOf(Operation *op, SymValues &sizes) {
+  auto loop = op->getParentOfType<LoopOp>();
+  if (!loop)
+    return 1;
+  double around = turnsOf(loop, sizes);
+  FailureOr<int64_t> times = loop.times().evaluate(sizes);
+  sizes[loop.getIndexAttr()] = succeeded(times) ? *times / 2 : 0;
+  return around * (succeeded(times) ? double(*times) : 1);
+}
+
 Result<DeclaredPrices> declaredPrices(const Module &module, const HardwareLimits &limits,
                                       const std::vector<IntegerLayer> &layers,
                                       const std::vector<Decision> &decisions,
@@ -18,12 +31,14 @@ Result<DeclaredPrices> declaredPrices(const Module &module, const HardwareLimits
   for (const BoundCall &call : calls) {
     SymValues values = sizesOf(*function, call);
     for (auto [layer, multiplyAdds] : llvm::zip_equal(layers, work)) {
-      FailureOr<int64_t> points = IterationRule::of(layer.op).points().evaluate(values);
+      SymValues inside = values;
+      double turns = turnsOf(layer.op, inside);
+      FailureOr<int64_t> points = IterationRule::of(layer.op).points().evaluate(inside);
       if (failed(points))
         return quantizeError("W0332",
                              "only data say how large it is, so declared rates give it no price",
                              nodeNameOf(layer.op));
-      multiplyAdds += double(*points);
+      multiplyAdds += turns * double(*points);
     }
   }
   for (auto [layer, multiplyAdds] : llvm::zip_equal(layers, work))

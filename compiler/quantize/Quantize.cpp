@@ -157,7 +157,6 @@ private:
     layers = integerLayers(*function);
     edges = edgesOf(layers);
     tables = byteTables(*function);
-    inRegions = layersInRegions(*function);
     if (Result<void> done = checkMask(*function); !done)
       return done;
     stays.assign(layers.size(), "");
@@ -186,12 +185,8 @@ private:
     if (!asksSize()) // they save no time
       leaveTables("no size is asked for");
     if (layers.empty() && tables.empty())
-      return quantizeError(
-          "W0323", inRegions.empty()
-                       ? "the model has no product or convolution with a constant weight of f32"
-                       : "all products and convolutions with a constant weight of f32 stand in "
-                         "branches or loops, which stay as they are: '" +
-                             nodeNameOf(inRegions[0]) + "'");
+      return quantizeError("W0323",
+                           "the model has no product or convolution with a constant weight of f32");
     return options.onnxFile.empty() ? Result<void>() : exceptUnwritable();
   }
 
@@ -438,6 +433,9 @@ private:
           bytes += bytesLess(layers[index], choice.choice);
         Operation *op = layers[index].op;
         os << op->getName() << op->getDiscardableAttrDictionary() << op->getPropertiesAsAttribute();
+        for (auto loop = op->getParentOfType<LoopOp>(); loop; // which runs it that often
+             loop = loop->getParentOfType<LoopOp>())
+          os << loop.getTripsAttr();
         llvm::interleaveComma(op->getOperandTypes(), os << ':');
         bool isRounded = llvm::any_of(decision.choices, [&](const EdgeChoice &choice) {
           return choice.results.count(index) > 0;
@@ -573,12 +571,6 @@ private:
       if (decisions[d].table && !decisions[d].choices.empty())
         describe(search, d, layers.size(), list[layers.size() + *decisions[d].table]);
     }
-    for (Operation *op : inRegions) {
-      QuantizedLayer &layer = list.emplace_back();
-      layer.name = nodeNameOf(op);
-      layer.form = "f32";
-      layer.reason = "in a branch or loop";
-    }
     return list;
   }
 
@@ -642,7 +634,6 @@ private:
   std::vector<IntegerLayer> layers;
   std::vector<Edge> edges;
   std::vector<ByteTable> tables;
-  std::vector<Operation *> inRegions;  ///< layers that stay as they are
   std::vector<std::string> tableStays; ///< as `stays`
   std::vector<std::string> stays;      ///< by layer why it stays in f32 whatever it saves, or empty
   OnnxLimits onnx;                     ///< of the ONNX file that is asked for; empty without one

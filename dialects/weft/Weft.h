@@ -64,6 +64,9 @@ bool isPacked(mlir::Type element);
 mlir::Type numberType(mlir::Type element);
 /// The number of a float type that is nearest to `value`.
 mlir::FloatAttr floatAttribute(mlir::Type element, double value);
+/// Two values as one, element by element.
+mlir::Value combined(mlir::ImplicitLocOpBuilder &b, CombinerKind kind, mlir::Value x,
+                     mlir::Value y);
 /// Whether a value can have these dimensions. Types that operators infer are judged by the verifier of the function, not when they are made.
 mlir::LogicalResult verifyDims(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
                                SymTensorType type);

@@ -5,6 +5,7 @@
 #include "dialects/weft/ops/Rounding.h"
 #include "passes/quant/ProductDims.h"
 #include "passes/quant/QuantisedViews.h"
+#include "passes/quant/RegionValues.h"
 #include "llvm/ADT/MapVector.h"
 #include <cstring>
 
@@ -119,17 +120,9 @@ std::optional<IntegerLayer> layerOf(Operation *op) {
 
 std::vector<IntegerLayer> integerLayers(func::FuncOp function) {
   std::vector<IntegerLayer> layers;
-  for (Operation &op : function.getBody().front())
-    if (std::optional<IntegerLayer> layer = layerOf(&op))
-      layers.push_back(std::move(*layer));
-  return layers;
-}
-
-std::vector<Operation *> layersInRegions(func::FuncOp function) {
-  std::vector<Operation *> layers;
   function.walk([&](Operation *op) {
-    if (op->getBlock() != &function.getBody().front() && layerOf(op))
-      layers.push_back(op);
+    if (std::optional<IntegerLayer> layer = layerOf(op); layer && isReached(op))
+      layers.push_back(std::move(*layer));
   });
   return layers;
 }
@@ -155,6 +148,14 @@ std::vector<Edge> edgesOf(const std::vector<IntegerLayer> &layers) {
     list.push_back(std::move(edge));
   }
   return list;
+}
+
+Block *blockReading(const Edge &edge, const std::vector<IntegerLayer> &layers) {
+  Block *block = layers[edge.layers[0]].op->getBlock();
+  bool isOne = llvm::all_of(edge.layers,
+                            [&](size_t layer) { return layers[layer].op->getBlock() == block; });
+  Value value = edge.value;
+  return isOne ? block : value.getParentBlock();
 }
 
 std::vector<float> floatsOf(ConstantOp constant,

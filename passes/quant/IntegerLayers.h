@@ -3,7 +3,7 @@
 //   for (const IntegerLayer &layer : integerLayers(function)) …         // in program order
 //   for (const Edge &edge : edgesOf(layers)) …                          // what they read, each value once
 //
-// A layer multiplies a value with a constant weight of f32. What stands in a region of the host's operations is none.
+// A layer multiplies a value with a constant weight of f32, in branches and loops, too.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_PASSES_QUANT_INTEGERLAYERS_H
 #define WEFT_PASSES_QUANT_INTEGERLAYERS_H
@@ -31,8 +31,6 @@ struct IntegerLayer {
 };
 
 std::vector<IntegerLayer> integerLayers(mlir::func::FuncOp function);
-/// What would be a layer if it stood in no region of the host's operations.
-std::vector<mlir::Operation *> layersInRegions(mlir::func::FuncOp function);
 
 /// A value that layers read as integers, in one order of its dimensions.
 struct Edge {
@@ -48,6 +46,9 @@ struct Edge {
 
 /// In the order of their first layers.
 std::vector<Edge> edgesOf(const std::vector<IntegerLayer> &layers);
+
+/// The block in which an edge is read: that of its layers, where it is one, else that of the value.
+mlir::Block *blockReading(const Edge &edge, const std::vector<IntegerLayer> &layers);
 
 /// The elements of a constant of f32, by `weight` those of a named one; empty where they are not known.
 std::vector<float> floatsOf(ConstantOp constant,

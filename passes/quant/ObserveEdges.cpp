@@ -9,6 +9,8 @@
 // rows, and how large rows are, each divided by its channels' factors, for several sets of factors. Their inverses are an input, so the same
 // program answers before and behind the choice of factors. So are the thresholds of a histogram, which are chosen when extremes are known: how
 // many elements are no larger than each is a column of comparisons for every element, less than the product that reads it takes.
+//
+// What branches and loops read is observed there, each time, and combined.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -16,6 +18,7 @@
 #include "passes/quant/Observation.h"
 #include "passes/quant/Passes.h"
 #include "passes/quant/PositionMask.h"
+#include "passes/quant/RegionValues.h"
 #include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
@@ -53,11 +56,12 @@ public:
       thresholds = function.getArgument(position);
     }
     for (const Edge &edge : edges)
-      observe(edge);
+      observe(edge, blockReading(edge, layers));
     for (const IntegerLayer &layer : layers)
       if (auto behind = layer.op->getAttrOfType<IntegerAttr>(kObservedBehindAttr))
         if (Value given = valueGivenBehind(layer.op, unsigned(behind.getInt())))
           observeResult(given);
+    addResults();
   }
 
 private:
@@ -70,39 +74,54 @@ private:
     return b.getDictionaryAttr(b.getNamedAttr(kNameAttr, b.getStringAttr(name)));
   }
 
-  void addResult(Value value, const Twine &name) {
+  /// Branches and loops get results themselves, so no operation of the program is known by its address from here on.
+  void addResults() {
     Operation *end = function.getBody().front().getTerminator();
-    function.insertResult(function.getNumResults(), value.getType(), named(name.str()));
-    end->insertOperands(end->getNumOperands(), value);
+    for (auto [value, name] : llvm::zip_equal(ofWholeCall(seenValues), names)) {
+      function.insertResult(function.getNumResults(), value.getType(), named(name));
+      end->insertOperands(end->getNumOperands(), value);
+    }
   }
 
-  void observe(const Edge &edge) {
-    b.setInsertionPoint(function.getBody().front().getTerminator());
-    b.setLoc(edge.value.getLoc());
+  void give(CombinerKind kind, Value value, const Twine &name) {
+    seenValues.push_back({value, kind});
+    names.push_back(name.str());
+  }
+
+  void startIn(Block *block, Value value) {
+    b.setInsertionPoint(block->getTerminator());
+    b.setLoc(value.getLoc());
+  }
+
+  void observe(const Edge &edge, Block *block) {
+    startIn(block, edge.value);
     SmallVector<int64_t> others;
     for (unsigned d = 0; d < typeOf(edge.value).getRank(); ++d)
       if (d != edge.channel)
         others.push_back(d);
     std::string name = "edge" + std::to_string(index++) + ".";
     Value seen = mask.applied(b, edge.value);
-    addResult(b.create<ReduceOp>(CombinerKind::Min, seen, others), name + "least");
-    addResult(b.create<ReduceOp>(CombinerKind::Max, seen, others), name + "most");
-    addResult(b.create<ReduceOp>(CombinerKind::Sum, b.create<MulOp>(seen, seen), others),
-              name + "squares");
-    addResult(mask.rows(b, edge.value, edge.channel), name + "rows");
-    addResult(counts(edge, seen), name + "counts");
+    Value squared = b.create<MulOp>(seen, seen);
+    giveReduced(CombinerKind::Min, seen, others, name + "least");
+    giveReduced(CombinerKind::Max, seen, others, name + "most");
+    giveReduced(CombinerKind::Sum, squared, others, name + "squares");
+    give(CombinerKind::Sum, mask.rows(b, edge.value, edge.channel), name + "rows");
+    give(CombinerKind::Sum, counts(edge, seen), name + "counts");
     if (edge.hasRows)
-      addResult(peaks(edge, seen, others.size()), name + "peaks");
+      give(CombinerKind::Sum, peaks(edge, seen, others.size()), name + "peaks");
   }
 
   void observeResult(Value value) {
-    b.setInsertionPoint(function.getBody().front().getTerminator());
-    b.setLoc(value.getLoc());
+    startIn(value.getParentBlock(), value);
     Value seen = mask.applied(b, value);
     auto all = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(value).getRank()));
     std::string name = "result" + std::to_string(results++) + ".";
-    addResult(b.create<ReduceOp>(CombinerKind::Min, seen, all), name + "least");
-    addResult(b.create<ReduceOp>(CombinerKind::Max, seen, all), name + "most");
+    giveReduced(CombinerKind::Min, seen, all, name + "least");
+    giveReduced(CombinerKind::Max, seen, all, name + "most");
+  }
+
+  void giveReduced(CombinerKind kind, Value value, ArrayRef<int64_t> dims, const Twine &name) {
+    give(kind, b.create<ReduceOp>(kind, value, dims), name);
   }
 
   /// The numbers of a list that are not read yet, in a shape.
@@ -151,6 +170,8 @@ private:
   Value factors, thresholds;
   int64_t at = 0, counted = 0; ///< of the factors and thresholds that are not read yet
   unsigned index = 0, results = 0;
+  SmallVector<CombinedValue> seenValues; ///< that the function will return
+  std::vector<std::string> names;        ///< of these
 };
 
 struct ObserveEdgesPass : impl::ObserveEdgesBase<ObserveEdgesPass> {

@@ -11,6 +11,7 @@
 #include "passes/quant/IntegerLayers.h"
 #include "passes/quant/Passes.h"
 #include "passes/quant/PositionMask.h"
+#include "passes/quant/RegionValues.h"
 
 using namespace mlir;
 
@@ -38,6 +39,14 @@ Value rowsOf(ImplicitLocOpBuilder &b, const Edge &edge, const PositionMask &mask
                              DimsAttr::get(b.getContext(), {rows, type.getDim(*edge.channel)}));
 }
 
+Value momentsOf(const Edge &edge, Block *block, const PositionMask &mask) {
+  ImplicitLocOpBuilder b(edge.value.getLoc(), block->getTerminator());
+  Value rows = rowsOf(b, edge, mask);
+  SymExpr channels = cast<SymTensorType>(rows.getType()).getDim(1);
+  auto type = SymTensorType::get({channels, channels}, b.getF32Type());
+  return b.create<ContractOp>(type, "m k, m l -> k l", rows, rows, b.getF32Type());
+}
+
 struct ObserveMomentsPass : impl::ObserveMomentsBase<ObserveMomentsPass> {
   using ObserveMomentsBase::ObserveMomentsBase;
 
@@ -48,7 +57,9 @@ struct ObserveMomentsPass : impl::ObserveMomentsBase<ObserveMomentsPass> {
     FailureOr<PositionMask> positions = PositionMask::of(function, mask);
     if (failed(positions))
       return signalPassFailure();
-    std::vector<Edge> all = edgesOf(integerLayers(function));
+    std::vector<IntegerLayer> layers = integerLayers(function);
+    std::vector<Edge> all = edgesOf(layers);
+    SmallVector<CombinedValue> moments;
     Operation *end = function.getBody().front().getTerminator();
     function.eraseResults(llvm::BitVector(function.getNumResults(), true));
     end->setOperands({});
@@ -57,15 +68,16 @@ struct ObserveMomentsPass : impl::ObserveMomentsBase<ObserveMomentsPass> {
         function.emitOpError("has no edge ") << index << " with channels";
         return signalPassFailure();
       }
-      ImplicitLocOpBuilder b(all[size_t(index)].value.getLoc(), end);
-      Value rows = rowsOf(b, all[size_t(index)], *positions);
-      SymExpr channels = cast<SymTensorType>(rows.getType()).getDim(1);
-      auto type = SymTensorType::get({channels, channels}, b.getF32Type());
-      Value moments = b.create<ContractOp>(type, "m k, m l -> k l", rows, rows, b.getF32Type());
+      const Edge &edge = all[size_t(index)];
+      moments.push_back(
+          {momentsOf(edge, blockReading(edge, layers), *positions), CombinerKind::Sum});
+    }
+    Builder b(&getContext());
+    for (auto [index, value] : llvm::zip_equal(edges, ofWholeCall(moments))) {
       auto name = b.getStringAttr("edge" + std::to_string(index) + ".moments");
-      function.insertResult(function.getNumResults(), type,
+      function.insertResult(function.getNumResults(), value.getType(),
                             b.getDictionaryAttr(b.getNamedAttr(kNameAttr, name)));
-      end->insertOperands(end->getNumOperands(), moments);
+      end->insertOperands(end->getNumOperands(), value);
     }
   }
 };

@@ -192,6 +192,20 @@ def RoundActivations : Pass<"weft-round-activations", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def BareWeights : Pass<"weft-bare-weights", "::mlir::ModuleOp"> {
+  let summary = "what products and convolutions multiply with are constants, not views of them";
+  let description = [{
+    Of constants of f32: reshapes and slices of elements that follow each other become constants of their own, which lie in the same bytes, and
+    products read in the order that a constant has.
+
+    ```mlir
+    %w = weft.transpose (weft.reshape %all …) [1, 0]           %w = weft.constant @"all[98304]"
+    %y = weft.contract "m k, k n -> m n" %x, %w …        ->    %y = weft.contract "m k, n k -> m n" %x, %w …
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def ObserveEdges : Pass<"weft-observe-edges", "::mlir::func::FuncOp"> {
   let summary = "a function also returns what its products and convolutions read, as statistics";
   let description = [{

@@ -41,4 +41,22 @@ std::string ReduceOp::ruleText() {
 
 RootKind ReduceOp::rootKind() { return RootKind::Row; }
 
+Value combined(ImplicitLocOpBuilder &b, CombinerKind kind, Value x, Value y) {
+  switch (kind) {
+  case CombinerKind::Sum:
+    return b.create<AddOp>(x, y);
+  case CombinerKind::Prod:
+    return b.create<MulOp>(x, y);
+  case CombinerKind::Max:
+    return b.create<MaximumOp>(x, y);
+  case CombinerKind::Min:
+    return b.create<MinimumOp>(x, y);
+  case CombinerKind::And:
+    return b.create<AndOp>(x, y);
+  case CombinerKind::Or:
+    return b.create<OrOp>(x, y);
+  }
+  llvm_unreachable("closed set of combiners");
+}
+
 } // namespace weft

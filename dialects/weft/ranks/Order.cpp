@@ -49,24 +49,6 @@ struct ArgReduceTogether : TogetherOpInterface::ExternalModel<ArgReduceTogether,
 
 //===-- cumulate ---------------------------------------------------------------------------------===//
 
-Value combined(ImplicitLocOpBuilder &b, CombinerKind kind, Value x, Value y) {
-  switch (kind) {
-  case CombinerKind::Sum:
-    return b.create<AddOp>(x, y);
-  case CombinerKind::Prod:
-    return b.create<MulOp>(x, y);
-  case CombinerKind::Max:
-    return b.create<MaximumOp>(x, y);
-  case CombinerKind::Min:
-    return b.create<MinimumOp>(x, y);
-  case CombinerKind::And:
-    return b.create<AndOp>(x, y);
-  case CombinerKind::Or:
-    return b.create<OrOp>(x, y);
-  }
-  llvm_unreachable("closed set of combiners");
-}
-
 /// What comes before a rank's part is the totals of those before it.
 struct CumulateTogether : TogetherOpInterface::ExternalModel<CumulateTogether, CumulateOp> {
   SmallVector<Cut, 4> cutsTogether(Operation *op) const {

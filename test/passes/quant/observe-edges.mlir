@@ -47,3 +47,44 @@ func.func @result(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 3], f32> at
   %a = weft.activation relu %y : (!weft.tensor<[m, 3], f32>) -> !weft.tensor<[m, 3], f32>
   return %a : !weft.tensor<[m, 3], f32>
 }
+
+// What a branch in a loop reads is observed there, each time that it is taken; what the loop gives is observed behind it.
+// CHECK-LABEL: func @inside
+// CHECK-SAME: weft.name = "edge0.least"
+// CHECK-SAME: weft.name = "edge1.peaks"
+// CHECK: %[[NONE:.*]] = weft.fill 0x7F800000 : f32 -> <[2], f32>
+// CHECK: %[[LOOP:.*]]:8 = weft.loop "i" trips [3](%arg0, %[[NONE]], {{.*}} -> (!weft.tensor<[m, 2], f32>, {{.*}} !weft.tensor<[3, m], f32>)
+// CHECK: ^bb0(%{{[^:]*}}: {{[^%]*}}, %[[BEFORE:[^:]*]]:
+// CHECK: %[[SEEN:.*]]:7 = weft.if
+// CHECK: %[[TANH:.*]] = weft.tanh
+// CHECK: %[[LEAST:.*]] = weft.reduce min %[[TANH]] [0]
+// CHECK: weft.yield %{{[^,]*}}, %[[LEAST]],
+// CHECK: else
+// CHECK: %[[NOTHING:.*]] = weft.fill 0x7F800000 : f32 -> <[2], f32>
+// CHECK: weft.yield %{{[^,]*}}, %[[NOTHING]],
+// CHECK: %[[STACKED:.*]] = weft.reduce sum %[[SEEN]]#0 [1]
+// CHECK: %[[NEXT:.*]] = weft.minimum %[[BEFORE]], %[[SEEN]]#1
+// CHECK: weft.yield %[[SEEN]]#0, %[[NEXT]], {{.*}}, %[[STACKED]] :
+// CHECK: weft.contract "m k, k n -> m n" %[[LOOP]]#0,
+// CHECK: weft.reduce min %[[LOOP]]#0 [0]
+// CHECK: return %{{[^,]*}}, %[[LOOP]]#1, %[[LOOP]]#2, %[[LOOP]]#3, %[[LOOP]]#4, %[[LOOP]]#5, %[[LOOP]]#6,
+func.func @inside(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m bound i : "i <= 3">} {
+  %w = weft.constant dense<1.0> : tensor<2x2xf32> -> <[2, 2], f32>
+  %0, %1 = weft.loop "i" trips [3] (%x) : (!weft.tensor<[m, 2], f32>) -> (!weft.tensor<[m, 2], f32>, !weft.tensor<[3, m], f32>) {
+  ^bb0(%now: !weft.tensor<[m, 2], f32>):
+    %most = weft.reduce max %now [0, 1] : (!weft.tensor<[m, 2], f32>) -> !weft.tensor<[], f32>
+    %zero = weft.fill 0.0 : f32 -> !weft.tensor<[], f32>
+    %c = weft.compare ge %most, %zero : (!weft.tensor<[], f32>, !weft.tensor<[], f32>) -> !weft.tensor<[], i1>
+    %y = weft.if %c : (!weft.tensor<[], i1>) -> !weft.tensor<[m, 2], f32> {
+      %t = weft.tanh %now : (!weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32>
+      %2 = weft.contract "m k, k n -> m n" %t, %w accumulate f32 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+      weft.yield %2 : !weft.tensor<[m, 2], f32>
+    } else {
+      weft.yield %now : !weft.tensor<[m, 2], f32>
+    }
+    %rows = weft.reduce sum %y [1] : (!weft.tensor<[m, 2], f32>) -> !weft.tensor<[m], f32>
+    weft.yield %y, %rows : !weft.tensor<[m, 2], f32>, !weft.tensor<[m], f32>
+  }
+  %3 = weft.contract "m k, k n -> m n" %0, %w accumulate f32 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %3 : !weft.tensor<[m, 2], f32>
+}

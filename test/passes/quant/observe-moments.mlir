@@ -24,3 +24,25 @@ func.func @few(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 3], f32> attri
   %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
   return %y : !weft.tensor<[m, 3], f32>
 }
+
+// -----
+
+// Of what a loop reads, the sums over all of its turns.
+// CHECK-LABEL: func @inside
+// CHECK: %[[NONE:.*]] = weft.fill 0.000000e+00 : f32 -> <[2, 2], f32>
+// CHECK: %[[LOOP:.*]]:2 = weft.loop "i" trips [3](%arg0, %[[NONE]])
+// CHECK: ^bb0(%[[NOW:[^:]*]]: {{[^%]*}}, %[[BEFORE:[^:]*]]:
+// CHECK: %[[MOMENTS:.*]] = weft.contract "m k, m l -> k l"
+// CHECK: %[[NEXT:.*]] = weft.add %[[BEFORE]], %[[MOMENTS]]
+// CHECK: weft.yield %{{[^,]*}}, %[[NEXT]]
+// CHECK: return %{{.*}}, %[[LOOP]]#1
+func.func @inside(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m bound i : "i <= 3">} {
+  %w = weft.constant dense<1.0> : tensor<2x2xf32> -> <[2, 2], f32>
+  %0 = weft.loop "i" trips [3] (%x) : (!weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32> {
+  ^bb0(%now: !weft.tensor<[m, 2], f32>):
+    %1 = weft.contract "m k, k n -> m n" %now, %w accumulate f32 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+    weft.yield %1 : !weft.tensor<[m, 2], f32>
+  }
+  %2 = weft.contract "m k, k n -> m n" %0, %w accumulate f32 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %2 : !weft.tensor<[m, 2], f32>
+}
