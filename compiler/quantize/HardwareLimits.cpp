@@ -205,7 +205,7 @@ std::vector<EdgeChoice> HardwareLimits::kept(const std::vector<EdgeChoice> &choi
 double HardwareLimits::secondsOf(double multiplyAdds, const IntegerLayer &layer,
                                  const LayerChoice *choice) const {
   double rate = hardware.floatMultiplyAddsPerSecond;
-  if (choice && choice->form != LayerChoice::Blocks)
+  if (choice && choice->hasBytes())
     for (const Way &way : waysOf(layer, choice->form, choice->zero == 0 ? 0 : -1))
       if (way.input.isSigned == choice->rounding.isSigned && way.op->multiplyAddsPerSecond > 0) {
         rate = way.op->multiplyAddsPerSecond;

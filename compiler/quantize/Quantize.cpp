@@ -99,6 +99,7 @@ private:
     if (!found)
       return quantizeError("W0308", llvm::toString(found.takeError()));
     sumsPairs = found->front().kernels->multipliesBytePairs();
+    multipliesHalves = found->front().kernels->halfProductRate() > 1;
     if (!elsewhere)
       return {};
     Result<uint64_t> bytes = elsewhere->fileBytesOf(module);
@@ -269,6 +270,8 @@ private:
       if (asksBlocks())
         if (auto blocks = blocksOf(edges[i], layers, extents[i], sets[i], edge))
           choices.push_back(*blocks);
+      if (canBeHalf(edges[i], choices))
+        choices.emplace_back().choice.form = LayerChoice::Half;
       decide(edges[i], std::move(choices));
     }
     if (Result<void> done = roundBlocks(sets); !done)
@@ -276,6 +279,12 @@ private:
     for (size_t i = 0; i < tables.size(); ++i)
       decisions.push_back({{}, std::vector<EdgeChoice>(tableStays[i].empty()), i});
     return {};
+  }
+
+  /// Hardware that is described and ONNX files have no products of bf16.
+  bool canBeHalf(const Edge &edge, const std::vector<EdgeChoice> &choices) const {
+    return multipliesHalves && !limits && options.onnxFile.empty() && !choices.empty() &&
+           llvm::all_of(edge.layers, [&](size_t layer) { return weft::canBeHalf(layers[layer]); });
   }
 
   /// What divides the channels that are read, in a file for other engines the dearest of its
@@ -362,7 +371,7 @@ private:
       return !sizesOf(layer->op).groups.isConstant(1);
     });
     for (unsigned like = 0, count = isInGroups ? 0 : unsigned(choices.size()); like < count; ++like)
-      if (choices[like].choice.form != LayerChoice::Blocks) {
+      if (choices[like].choice.hasBytes()) {
         EdgeChoice &small = choices.emplace_back(choices[like]);
         small.choice.rounding.mostWeight = kSmallWeight;
         small.like = like;
@@ -406,6 +415,8 @@ private:
   static double bytesLess(const IntegerLayer &layer, const LayerChoice &choice) {
     auto weight = cast<SymTensorType>(layer.weight.getResult().getType());
     double elements = elementsOf(layer);
+    if (choice.form == LayerChoice::Half)
+      return 2 * elements;
     if (choice.form == LayerChoice::Blocks) {
       double bits =
           kBlockBits + double(kScaleBits + kBlockBits) / kWeightBlock; // scale, zero point
@@ -577,6 +588,7 @@ private:
   static std::string formOf(const Decision &decision, const EdgeChoice &choice) {
     return decision.table                              ? "bytes"
            : choice.choice.form == LayerChoice::Blocks ? "blocks4"
+           : choice.choice.form == LayerChoice::Half   ? "bf16"
            : choice.choice.form == LayerChoice::Rows   ? "rows"
            : choice.choice.everywhere                  ? "everywhere"
                                                        : "static";
@@ -629,6 +641,7 @@ private:
   std::optional<OtherMachine> elsewhere; ///< where it is to run; none: here
   std::string target;                    ///< what it is compiled for in the end
   bool sumsPairs = false;                ///< whether smaller weights are multiplied faster there
+  bool multipliesHalves = false;         ///< whether bf16 is multiplied faster there than f32
   uint64_t plainBytes = 0;               ///< of the file in f32
   size_t observed = 0;                   ///< calls
   std::vector<IntegerLayer> layers;

@@ -15,12 +15,13 @@ constexpr size_t kFrontPoints = 16;
 /// Of what may be lost: by so much an artifact's loss is its simulation's.
 constexpr double kPromised = 0.98;
 constexpr double kSizeMargin = 0.002; ///< of f32's bytes: what a choice changes beside its weights
-constexpr unsigned kByteBits = 8, kFloatBits = 32;
+constexpr unsigned kByteBits = 8, kHalfBits = 16, kFloatBits = 32;
 
 /// Of a weight's element and of what it is multiplied by.
 unsigned bitsOf(const LayerChoice &choice) {
-  return choice.form == LayerChoice::Blocks ? kFloatBits + unsigned(kBlockBits)
-                                            : 2 * kByteBits - choice.rounding.hasSmallWeights();
+  return choice.form == LayerChoice::Half     ? 2 * kHalfBits
+         : choice.form == LayerChoice::Blocks ? kFloatBits + unsigned(kBlockBits)
+                                              : 2 * kByteBits - choice.rounding.hasSmallWeights();
 }
 
 } // namespace

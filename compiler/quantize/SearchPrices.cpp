@@ -19,6 +19,7 @@ constexpr double kMostApart = 0.1;   ///< sum of prices and the whole, as parts 
 char letterOf(const LayerChoice &choice) {
   return choice.form == LayerChoice::Rows     ? 'r'
          : choice.form == LayerChoice::Blocks ? 'b'
+         : choice.form == LayerChoice::Half   ? 'h'
          : choice.everywhere                  ? 'e'
                                               : 's';
 }

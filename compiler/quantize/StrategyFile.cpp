@@ -69,6 +69,8 @@ llvm::Error checkDecision(const StrategyLine &decision, const StrategyLine &own,
     return readError("layer '" + own.node + "' has no rows with scales of their own");
   if (decision.form == StrategyLine::Blocks && !layer.hasBlocks)
     return readError("layer '" + own.node + "' has no blocks of " + Twine(kWeightBlock));
+  if (decision.form == StrategyLine::Half && !canBeHalf(layer))
+    return readError("layer '" + own.node + "' multiplies in groups, for which there is no bf16");
   if (decision.result && !valueGivenBehind(layer.op, unsigned(decision.result->behind)))
     return readError("layer '" + own.node + "' has no result " + Twine(decision.result->behind) +
                      " operators behind it");
@@ -85,6 +87,7 @@ EdgeChoice choiceOf(const StrategyLine &line) {
   EdgeChoice choice;
   choice.choice.form = line.form == StrategyLine::Rows     ? LayerChoice::Rows
                        : line.form == StrategyLine::Blocks ? LayerChoice::Blocks
+                       : line.form == StrategyLine::Half   ? LayerChoice::Half
                                                            : LayerChoice::Static;
   choice.choice.everywhere = line.form == StrategyLine::Everywhere;
   choice.choice.scale = line.scale;
@@ -146,6 +149,7 @@ StrategyFiles strategyFiles(const Module &module, const std::vector<Decision> &d
       StrategyLine &line = lines[layer];
       line.form = choice.choice.form == LayerChoice::Rows     ? StrategyLine::Rows
                   : choice.choice.form == LayerChoice::Blocks ? StrategyLine::Blocks
+                  : choice.choice.form == LayerChoice::Half   ? StrategyLine::Half
                   : choice.choice.everywhere                  ? StrategyLine::Everywhere
                                                               : StrategyLine::Static;
       line.scale = choice.choice.scale;

@@ -110,6 +110,7 @@ Error readForm(StringRef text, StrategyLine &line) {
               : words[0] == "everywhere" ? StrategyLine::Everywhere
               : words[0] == "rows"       ? StrategyLine::Rows
               : words[0] == "blocks4"    ? StrategyLine::Blocks
+              : words[0] == "bf16"       ? StrategyLine::Half
               : words[0] == "bytes"      ? StrategyLine::Bytes
                                          : StrategyLine::F32;
   if (line.form == StrategyLine::Blocks && words.size() == 2)
@@ -188,6 +189,7 @@ std::string StrategyLine::text() const {
   std::string what = form == Rows         ? "rows"
                      : form == F32        ? "f32"
                      : form == Blocks     ? "blocks4"
+                     : form == Half       ? "bf16"
                      : form == Bytes      ? "bytes"
                      : form == Everywhere ? "everywhere"
                                           : "static";

@@ -75,6 +75,8 @@ public:
                        "cannot say");
     if (line.form == StrategyLine::Blocks)
       return readError("layer '" + name + "' has a weight in blocks, which QDQ files cannot say");
+    if (line.form == StrategyLine::Half)
+      return readError("layer '" + name + "' multiplies bf16, which QDQ files cannot say");
     size_t at = 0;
     if (std::optional<std::string> why = inFileLayers.find(layer, at))
       return readError("node '" + name + "' " + *why);

@@ -113,6 +113,8 @@ ArrayAttr choicesAttr(MLIRContext *context, ArrayRef<LayerChoice> choices) {
       entries.set("rows", b.getUnitAttr());
     else if (choice.form == LayerChoice::Blocks)
       entries.set("blocks", b.getUnitAttr());
+    else if (choice.form == LayerChoice::Half)
+      entries.set("half", b.getUnitAttr());
     else {
       entries.set("scale", b.getF32FloatAttr(choice.scale));
       entries.set("zero", b.getI64IntegerAttr(choice.zero));
@@ -156,6 +158,7 @@ FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
     LayerChoice choice;
     choice.form = entries && entries.contains("rows")     ? LayerChoice::Rows
                   : entries && entries.contains("blocks") ? LayerChoice::Blocks
+                  : entries && entries.contains("half")   ? LayerChoice::Half
                                                           : LayerChoice::Static;
     auto scale = entries ? entries.getAs<FloatAttr>("scale") : FloatAttr();
     auto zero = entries ? entries.getAs<IntegerAttr>("zero") : IntegerAttr();
@@ -163,6 +166,7 @@ FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
       choice.factors = factors.asArrayRef().vec();
     bool fits = choice.form == LayerChoice::Rows     ? layer.hasRows
                 : choice.form == LayerChoice::Blocks ? layer.hasBlocks
+                : choice.form == LayerChoice::Half   ? canBeHalf(layer)
                                                      : scale && zero && zero.getValue().ult(256);
     if (entries && entries.contains("everywhere"))
       fits = fits && choice.form == LayerChoice::Static && choice.factors.empty();
@@ -173,6 +177,7 @@ FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
     if (fits)
       choice.rounding = roundingOf(entries);
     fits = fits && choice.rounding.mostWeight > 0 && choice.rounding.mostWeight <= kMostByte;
+    fits = fits && (choice.form != LayerChoice::Half || choice.factors.empty());
     if (!fits || (!choice.factors.empty() && int64_t(choice.factors.size()) != channels))
       return layer.op->emitOpError("has a choice that is none of it: ") << each;
     if (choice.form == LayerChoice::Static) {
@@ -183,6 +188,11 @@ FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
     choices.push_back(std::move(choice));
   }
   return choices;
+}
+
+bool canBeHalf(const IntegerLayer &layer) {
+  auto conv = dyn_cast<ConvOp>(layer.op);
+  return !conv || conv.getGroups() == 1;
 }
 
 float powerOfTwoFrom(double scale) {
@@ -317,6 +327,10 @@ Value buildChoice(ImplicitLocOpBuilder &b, const IntegerLayer &layer, const Laye
   std::vector<float> weight = floatsOf(layer.weight, files.read);
   if (weight.empty())
     return {};
+  if (choice.form == LayerChoice::Half) {
+    Value narrow = b.create<ConvertOp>(layer.weight.getResult(), b.getBF16Type());
+    return productOf(b, layer, b.create<ConvertOp>(layer.input, b.getBF16Type()), narrow);
+  }
   Value x = equalised(b, layer, choice.factors);
   if (choice.form == LayerChoice::Blocks)
     return productOf(b, layer, x, restoredBlocks(b, layer, blocksOf(layer, weight, choice, files)));

@@ -39,11 +39,13 @@ struct LayerChoice {
     Static, ///< the whole input is rounded, by `scale` and `zero`
     Rows,   ///< rows are rounded to signed bytes, each by a scale that is computed from it
     Blocks, ///< the input stays, and only the weight is rounded, in blocks of few bits (BlockWeight.h)
+    Half, ///< both are rounded to bf16, and products are summed in f32
   };
+  bool hasBytes() const { return form == Static || form == Rows; }
   Form form = Static;
   float scale = 1;
   int64_t zero = 0;      ///< 0 to 255
-  ByteRounding rounding; ///< of the form Static and Rows
+  ByteRounding rounding; ///< of bytes
   /// Of a static one: whatever else reads the input reads it rounded, too, so that it is stored as bytes only. There are no factors then.
   bool everywhere = false;
   /// Of a static one, in bytes like those of the input.
@@ -57,6 +59,8 @@ struct LayerChoice {
 mlir::ArrayAttr choicesAttr(mlir::MLIRContext *context, llvm::ArrayRef<LayerChoice> choices);
 /// An error at the layer when its attribute is not understood.
 mlir::FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer);
+/// Whether its operands may be rounded to bf16: units multiply pairs of channels, which convolutions in groups have none of.
+bool canBeHalf(const IntegerLayer &layer);
 
 /// Signed bytes, one scale per column, or for all: `weight` is about bytes * scale, its channels multiplied by the factors.
 struct ByteWeight {

@@ -261,7 +261,7 @@ def RealiseChoices : Pass<"weft-realise-choices", "::mlir::ModuleOp"> {
   let summary = "layers become what was chosen for them";
   let description = [{
     A choice is a static scale with its zero point, or rows with scales of their own, or a weight in blocks of 4 bits (`{blocks}`) and an input
-    that stays, rounded to nearest unless `numbers`, `scales` and `zeros` say what it was rounded to; channels may be divided by factors before, which the weight takes over. A table with `weft.bytes = 1` is stored as bytes with a scale for every row, which are restored where they are read.
+    that stays, rounded to nearest unless `numbers`, `scales` and `zeros` say what it was rounded to, or both in bf16 (`{half}`); channels may be divided by factors before, which the weight takes over. A table with `weft.bytes = 1` is stored as bytes with a scale for every row, which are restored where they are read.
 
     ```mlir
                                                       %q = weft.quantize %0, %s, %z

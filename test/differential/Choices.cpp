@@ -10,6 +10,8 @@ using namespace mlir;
 namespace weft::test {
 namespace {
 
+constexpr double kMostByte = 127;
+
 /// Powers of two divide without rounding.
 std::vector<float> randomFactors(Graph &g, int64_t channels) {
   std::vector<float> factors;
@@ -18,28 +20,36 @@ std::vector<float> randomFactors(Graph &g, int64_t channels) {
   return factors;
 }
 
+LayerChoice::Form randomForm(Graph &g, bool isProduct, bool isInGroups, int64_t channels) {
+  if (!isInGroups && g.dice(4) == 0)
+    return LayerChoice::Half;
+  if (!isProduct || g.dice(2))
+    return LayerChoice::Static;
+  return channels % kWeightBlock == 0 && g.dice(2) ? LayerChoice::Blocks : LayerChoice::Rows;
+}
+
 LayerChoice randomChoice(Graph &g, Operation *layer) {
   Value x = layer->getOperand(0);
-  bool isProduct = isa<ContractOp>(layer);
-  auto channels = g.type(x).getDim(isProduct ? g.rank(x) - 1 : 1).asConstant();
+  auto conv = dyn_cast<ConvOp>(layer);
+  bool isInGroups = conv && conv.getGroups() != 1;
+  int64_t channels = *g.type(x).getDim(conv ? 1 : g.rank(x) - 1).asConstant();
   LayerChoice choice;
-  if (isProduct && g.dice(2))
-    choice.form =
-        *channels % kWeightBlock == 0 && g.dice(2) ? LayerChoice::Blocks : LayerChoice::Rows;
+  choice.form = randomForm(g, !conv, isInGroups, channels);
   if (choice.form == LayerChoice::Static) {
     double most = std::max(g.know(x).most, 0.125);
-    choice.scale = g.dice(2) ? powerOfTwoFrom(most / 128) : float(most / g.dice.oneOf({100, 60}));
+    // Exact numbers by these are never half way between two integers, where two right computations may differ.
+    choice.scale =
+        g.dice(2) ? powerOfTwoFrom(most / 128) : float(most / g.dice.oneOf({97.3, 61.7}));
     choice.zero = g.dice.oneOf({0, 7, 128, 255});
   }
-  if (choice.form != LayerChoice::Blocks) {
+  if (choice.hasBytes()) {
     choice.rounding.isSigned = g.dice(2);
     choice.rounding.mostWeight = g.dice.oneOf({127, 127, 64});
     choice.rounding.hasOneScale = g.dice.chance(1, 4);
     choice.rounding.hasPowersOfTwo = g.dice.chance(1, 4);
   }
-  bool hasChannels = isProduct || cast<ConvOp>(layer).getGroups() == 1;
-  if (hasChannels && g.dice.chance(1, 3))
-    choice.factors = randomFactors(g, *channels);
+  if (!isInGroups && choice.form != LayerChoice::Half && g.dice.chance(1, 3))
+    choice.factors = randomFactors(g, channels);
   return choice;
 }
 
@@ -109,7 +119,10 @@ Knowledge withChoices(Graph &g, Operation *layer, Knowledge sum, double count) {
     return sum;
   count = std::max(count, 1.0);
   double most = 4 * count * (k.most + 1) * g.know(w).most;
-  return {most, 0, precisionOf(g.b.getF32Type()) * most * (2 * std::sqrt(count) + 2), false};
+  double error = precisionOf(g.b.getF32Type()) * most * (2 * std::sqrt(count) + 2);
+  if (choices[size_t(chosen) - 1].form == LayerChoice::Rows) // half of a row's largest is half way
+    error += most / kMostByte;
+  return {most, 0, error, false};
 }
 
 Module realisedChoices(const Module &module) {

@@ -32,6 +32,6 @@ TEST_CASE("branches that take a choice compute what the choice becomes") {
     CHECK(trySame(realisedChoices(program.module), simulatedChoices(program.module),
                   program.trial) == "");
   }
-  CHECK(layers > 200);
+  CHECK(layers > 150);
   CHECK(inRegions > 10);
 }

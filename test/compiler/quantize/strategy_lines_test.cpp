@@ -59,6 +59,9 @@ TEST_CASE(
   CHECK(linesOf(rounded)[0].form == StrategyLine::Blocks);
   CHECK(linesOf(rounded)[0].rounded == "51c02f9be7a6d384");
   CHECK(printStrategy(linesOf(rounded)) == rounded + "\n");
+  std::string half = with("static scale=0.0122999996 zero=5 | 0.8: 1.5 0.75", "bf16 | -");
+  CHECK(linesOf(half)[0].form == StrategyLine::Half);
+  CHECK(printStrategy(linesOf(half)) == half + "\n");
   std::string everywhere = kPlain;
   everywhere.replace(everywhere.find("f32"), 3, "everywhere scale=0.5 zero=5");
   CHECK(linesOf(everywhere)[0].form == StrategyLine::Everywhere);
@@ -101,6 +104,8 @@ TEST_CASE("what decides no layer is refused with its line") {
         "s: line 1: '51c0' is no rounding such as rounded=8b1d33a0c2f4e596");
   CHECK(refusal(with(form, "blocks4 scale=1")) ==
         "s: line 1: 'scale=1' is no rounding such as rounded=8b1d33a0c2f4e596");
+  CHECK(refusal(with(form, "bf16")) ==
+        "s: line 1: '0.8: 1.5 0.75' is no equalisation such as 0.8: 1.5 0.75");
   CHECK(refusal(with(form, "rows rounded=51c02f9be7a6d384")) ==
         "s: line 1: 'rows rounded=51c02f9be7a6d384' is no form such as f32, rows or static "
         "scale=0.5 zero=3");

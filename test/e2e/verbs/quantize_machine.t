@@ -42,6 +42,16 @@ $ weft quantize quantize.mlir --calibration calls --machine ./slow.json -o none.
 ! ...
 !   time 1.00x of f32 (predicted for 'round', nothing was timed)  size {*}
 ! ...
+# Where bf16 is multiplied faster than f32, it is a choice for what bytes lose too much for; its strategy says it again.
+$ sed 's/"f32": 1/"f32": 1, "pairs of bf16": 4, "pairs of i16": 6, "pairs of i8": 6, "quads of i8": 6/' round.json > halves.json
+$ weft quantize quantize.mlir --calibration calls --machine ./halves.json -t x86:v4+bf16 --budget 'cosine>=0.99995' --strategy h.strategy -o half.mlir -o half.weft
+|          layer  becomes{*}
+|  /first/MatMul     bf16{*}
+| /second/MatMul     bf16{*}
+! ...
+!   0 of 2 layers in integers, 2 in bf16; {*}
+! ...
+$ weft verify -q half.mlir --dim m=5 && weft quantize -q quantize.mlir --strategy h.strategy --apply -t x86:v4+bf16 -o again.weft && cmp half.weft again.weft
 # Somebody else's file is predicted, too.
 $ weft quantize -q quantize.mlir --calibration calls --machine ./pairs.json --compare second.mlir -o beside.weft --json > beside.json
 $ python3 -c "

@@ -148,3 +148,14 @@ func.func @result(%x: !weft.tensor<[m, 2], f32>) -> (!weft.tensor<[m, 3], f32>, 
   %n = weft.neg %a : (!weft.tensor<[m, 3], f32>) -> !weft.tensor<[m, 3], f32>
   return %a, %n : !weft.tensor<[m, 3], f32>, !weft.tensor<[m, 3], f32>
 }
+
+// Both operands are rounded to bf16, and the sum stays f32.
+// CHECK-LABEL: func @half
+// CHECK: %[[W:.*]] = weft.convert %{{.*}} to bf16
+// CHECK: %[[X:.*]] = weft.convert %arg0 to bf16
+// CHECK: weft.contract "m k, k n -> m n" %[[X]], %[[W]] accumulate f32
+func.func @half(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 3], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.0> : tensor<2x3xf32> -> <[2, 3], f32>
+  %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{rows}, {half}], weft.chosen = 2 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
+  return %y : !weft.tensor<[m, 3], f32>
+}

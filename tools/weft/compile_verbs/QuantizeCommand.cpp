@@ -341,9 +341,10 @@ private:
                 {}};
     if (hasRounded)
       table.header.insert(table.header.begin() + kRoundedColumn, "rounded");
-    size_t integers = 0;
+    size_t halves = 0, integers = 0;
     for (const QuantizedLayer &layer : found.layers) {
-      integers += layer.form != "f32";
+      halves += layer.form == "bf16";
+      integers += layer.form != "f32" && layer.form != "bf16";
       table.rows.push_back({layer.name, formText(layer.form, layer.mostWeight),
                             layer.strength < 0 ? "-" : printed("%.1f", layer.strength),
                             printed("%.1e", layer.loss),
@@ -356,7 +357,8 @@ private:
     if (console.verbosity() >= 0)
       console.result(table.text());
     console.say("  " + std::to_string(integers) + " of " + std::to_string(found.layers.size()) +
-                " layers in integers; " + std::to_string(found.calibrated) + " calls calibrated, " +
+                " layers in integers" + (halves ? ", " + std::to_string(halves) + " in bf16" : "") +
+                "; " + std::to_string(found.calibrated) + " calls calibrated, " +
                 std::to_string(found.evaluated) + " measured");
     if (found.search.kind != QuantizeSearch::Exact)
       console.say("  strategies by '--search " + printSearch(found.search) + "'");
