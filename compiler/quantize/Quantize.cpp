@@ -270,7 +270,7 @@ private:
       if (asksBlocks())
         if (auto blocks = blocksOf(edges[i], layers, extents[i], sets[i], edge))
           choices.push_back(*blocks);
-      if (canBeHalf(edges[i], choices))
+      if (hasHalfChoice(edges[i], choices))
         choices.emplace_back().choice.form = LayerChoice::Half;
       decide(edges[i], std::move(choices));
     }
@@ -282,9 +282,9 @@ private:
   }
 
   /// Hardware that is described and ONNX files have no products of bf16.
-  bool canBeHalf(const Edge &edge, const std::vector<EdgeChoice> &choices) const {
+  bool hasHalfChoice(const Edge &edge, const std::vector<EdgeChoice> &choices) const {
     return multipliesHalves && !limits && options.onnxFile.empty() && !choices.empty() &&
-           llvm::all_of(edge.layers, [&](size_t layer) { return weft::canBeHalf(layers[layer]); });
+           llvm::all_of(edge.layers, [&](size_t layer) { return canBeHalf(layers[layer]); });
   }
 
   /// What divides the channels that are read, in a file for other engines the dearest of its

@@ -8,7 +8,7 @@
 //   after    %y = contract "m k, n k -> m n" %x, %c
 //
 // Gates of recurrent networks have their matrices as parts of one tensor, and exporters leave transposes of weights behind. Views whose elements
-// do not follow each other stay.
+// do not follow each other stay, and so do those with attributes.
 //===------------------------------------------------------------------------------------------===//
 
 #include "dialects/weft/Weft.h"
@@ -50,9 +50,12 @@ std::optional<int64_t> firstOf(SliceOp slice) {
   return first;
 }
 
+/// Nothing behind a view, or of a constant, that something is said of, as where ranks have its parts: that would be lost.
 std::optional<Run> runBehind(Value value) {
   for (int64_t first = 0;;) {
     Operation *op = value.getDefiningOp();
+    if (op && !op->getDiscardableAttrs().empty())
+      return std::nullopt;
     if (auto constant = dyn_cast_or_null<ConstantOp>(op))
       return typeOf(value).getElementType().isF32() ? std::optional(Run{constant, first})
                                                     : std::nullopt;
@@ -94,7 +97,7 @@ public:
 private:
   void readUnmoved(ContractOp op) {
     auto move = op.getRhs().getDefiningOp<TransposeOp>();
-    if (!move || !runBehind(move.getInput()))
+    if (!move || !move->getDiscardableAttrs().empty() || !runBehind(move.getInput()))
       return;
     if (std::optional<std::string> rule = ruleBefore(op.getRule(), move.getOrder())) {
       op.setRule(*rule);

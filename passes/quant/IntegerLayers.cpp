@@ -121,7 +121,7 @@ std::optional<IntegerLayer> layerOf(Operation *op) {
 std::vector<IntegerLayer> integerLayers(func::FuncOp function) {
   std::vector<IntegerLayer> layers;
   function.walk([&](Operation *op) {
-    if (std::optional<IntegerLayer> layer = layerOf(op); layer && isReached(op))
+    if (std::optional<IntegerLayer> layer = layerOf(op); layer && isOutsideKernels(op))
       layers.push_back(std::move(*layer));
   });
   return layers;

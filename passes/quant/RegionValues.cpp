@@ -79,7 +79,7 @@ void giveOfLoop(LoopOp op, ArrayRef<CombinedValue *> values) {
 
 } // namespace
 
-bool isReached(Operation *op) {
+bool isOutsideKernels(Operation *op) {
   Operation *parent = op->getParentOp();
   while (isa<IfOp, LoopOp>(parent))
     parent = parent->getParentOp();

@@ -15,8 +15,8 @@ struct CombinedValue {
   CombinerKind kind; ///< of what it is at several times
 };
 
-/// Whether an operation runs at most as a part of weft.if and weft.loop in its function.
-bool isReached(mlir::Operation *op);
+/// Whether an operation stands in its function, or in branches and loops of it, and in nothing else.
+bool isOutsideKernels(mlir::Operation *op);
 
 /// Each value combined over all times that a call computes it, in its function's own block: what a branch does not compute, or a loop that
 /// never runs, changes nothing. What stands in none is itself.

@@ -51,3 +51,21 @@ func.func @apart(%x: !weft.tensor<[m, 2], f32>, %v: !weft.tensor<[2, 2], f32>) -
   %z = weft.contract "m k, k n -> m n" %x, %1 accumulate f32 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
   return %y, %z : !weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>
 }
+
+// -----
+
+// What is said of a weight or of a view, as where ranks have its parts, is kept with it.
+// CHECK-LABEL: func @placed
+// CHECK: %[[VIEW:.*]] = weft.reshape %{{.*}} to [2, 2] {weft.placement
+// CHECK: weft.contract "m k, k n -> m n" %arg0, %[[VIEW]]
+// CHECK: %[[MOVED:.*]] = weft.transpose %{{.*}} [1, 0] {weft.placement
+// CHECK: weft.contract "m k, k n -> m n" %arg0, %[[MOVED]]
+func.func @placed(%x: !weft.tensor<[m, 2], f32>) -> (!weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>) attributes {weft.split_over = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.0> : tensor<4xf32> -> <[4], f32>
+  %0 = weft.reshape %w to [2, 2] {weft.placement = #weft.placement<[_, tp]>} : (!weft.tensor<[4], f32>) -> !weft.tensor<[2, 2], f32>
+  %y = weft.contract "m k, k n -> m n" %x, %0 accumulate f32 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  %v = weft.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32> -> <[2, 2], f32>
+  %1 = weft.transpose %v [1, 0] {weft.placement = #weft.placement<[_, tp]>} : (!weft.tensor<[2, 2], f32>) -> !weft.tensor<[2, 2], f32>
+  %z = weft.contract "m k, k n -> m n" %x, %1 accumulate f32 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y, %z : !weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>
+}
