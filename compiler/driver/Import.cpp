@@ -78,9 +78,6 @@ static Result<void> runPass(const Module &module, std::unique_ptr<mlir::Pass> pa
 static Result<void> roundCaches(const Module &module, const ImportOptions &options) {
   if (options.cache.empty())
     return {};
-  if (!llvm::is_contained({"i8", "f16", "bf16"}, options.cache))
-    return Diagnostic{Diagnostic::Error, "W0209", "",
-                      "caches cannot be of type '" + options.cache + "'", "i8, f16 or bf16"};
   RoundCachesOptions round;
   round.element = options.cache;
   return runPass(module, createRoundCaches(round), "W0209");

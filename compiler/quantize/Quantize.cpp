@@ -8,7 +8,9 @@
 #include "compiler/hardware/FindHardware.h"
 #include "compiler/hardware/SumBound.h"
 #include "compiler/model/ModuleImpl.h"
+#include "compiler/quantize/DecisionKinds.h"
 #include "compiler/quantize/Moments.h"
+#include "compiler/quantize/RoundedCaches.h"
 #include "compiler/quantize/Search.h"
 #include "compiler/quantize/StrategyFile.h"
 #include "compiler/quantize/WriteOnnx.h"
@@ -29,7 +31,6 @@ namespace {
 
 constexpr size_t kHeldBack = 5; ///< every so many-th call is kept for the evaluation
 constexpr double kDefaultCosine = 0.995;
-constexpr double kManyWeights = 32 << 20; ///< more than caches hold
 /// With which two products with unsigned bytes fit 16 bits.
 constexpr int64_t kSmallWeight = INT16_MAX / (2 * UINT8_MAX);
 constexpr size_t kSizeTrials = 3; ///< of files that are too large
@@ -44,19 +45,20 @@ Calls partOf(const Calls &calls, std::vector<size_t> which) {
 class Quantizer {
 public:
   Quantizer(const Module &module, const QuantizeOptions &given)
-      : module(module), options(given), deadline(given.seconds) {}
+      : asIs(module), module(module), options(given), deadline(given.seconds) {}
 
   Result<Quantization> run() {
-    for (auto step : {&Quantizer::readOptions, &Quantizer::readMachine, &Quantizer::readHardware,
-                      &Quantizer::findLayers, &Quantizer::observe})
+    for (auto step : {&Quantizer::readOptions, &Quantizer::readMachine, &Quantizer::roundCaches,
+                      &Quantizer::readHardware, &Quantizer::findLayers, &Quantizer::observe})
       if (Result<void> done = (this->*step)(); !done)
         return done.diagnostics();
-    Search search(module, options, deadline, decisions, kindsOfDecisions());
+    Search search(module, options, deadline, decisions, kindsOf(decisions, layers, tables));
     if (limits && limits->hasDeclaredPrices())
       search.setDeclared([this](const std::vector<BoundCall> &calls) {
         return declaredPrices(module, *limits, layers, decisions, calls);
       });
     search.setMachine(elsewhere ? &*elsewhere : nullptr);
+    search.setAsked(asked);
     if (Result<void> done = search.prepare(); !done)
       return done.diagnostics();
     if (Result<void> done = search.run(); !done)
@@ -109,6 +111,25 @@ private:
     return {};
   }
 
+  /// From here on the model is the one that has rounded them, and calls are of that one.
+  Result<void> roundCaches() {
+    if (options.cache.empty())
+      return {};
+    if (!options.onnxFile.empty())
+      return quantizeError("W0326", "rounded caches are not written into ONNX files");
+    if (!options.peers.empty())
+      return quantizeError("W0328", "files of others have no rounded caches to compare with");
+    Result<std::unique_ptr<RoundedCaches>> rounded = RoundedCaches::create(module, options);
+    if (!rounded)
+      return rounded.diagnostics();
+    caches = std::move(*rounded);
+    module = caches->program();
+    asked = {&asIs, options.calibration, options.evaluation};
+    for (Calls *calls : {&options.calibration, &options.evaluation, &options.timed})
+      *calls = caches->callsOf(*calls);
+    return {};
+  }
+
   /// A model that breaks the description as it is, as one with an operator that the hardware has
   /// not in floats, is none for it whatever the search finds.
   Result<void> readHardware() {
@@ -133,7 +154,7 @@ private:
                                         nameOf(options.machine) + "'");
     limits.emplace(std::move(*usable),
                    [this](StringRef name) { return module.get().weightBytes(name); });
-    return keepsToHardware(module, "the model");
+    return keepsToHardware(module, caches ? "the model with such caches" : "the model");
   }
 
   Result<void> keepsToHardware(const Module &program, const std::string &what) const {
@@ -395,73 +416,8 @@ private:
 
   /// Blocks of few bits make a file small, and a product faster where reading its weight takes the
   /// time: their products are of f32, so with weights that caches hold they save none.
-  bool asksBlocks() const { return options.onnxFile.empty() && (asksSize() || hasManyWeights()); }
-
-  bool hasManyWeights() const {
-    double weights = 0;
-    for (const IntegerLayer &layer : layers)
-      weights += elementsOf(layer);
-    return weights >= kManyWeights;
-  }
-
-  static double elementsOf(const IntegerLayer &layer) {
-    auto weight = cast<SymTensorType>(layer.weight.getResult().getType());
-    return double(weight.getElements().asConstant().value_or(0));
-  }
-
-  /// A choice stores elements in a byte of four, and a scale for each line.
-  static double bytesLess(double elements, double lines) { return 3 * elements - 4 * lines; }
-
-  static double bytesLess(const IntegerLayer &layer, const LayerChoice &choice) {
-    auto weight = cast<SymTensorType>(layer.weight.getResult().getType());
-    double elements = elementsOf(layer);
-    if (choice.form == LayerChoice::Half)
-      return 2 * elements;
-    if (choice.form == LayerChoice::Blocks) {
-      double bits =
-          kBlockBits + double(kScaleBits + kBlockBits) / kWeightBlock; // scale, zero point
-      return elements * (sizeof(float) - bits / 8);
-    }
-    return bytesLess(elements, double(weight.getDim(layer.column).asConstant().value_or(0)));
-  }
-
-  std::vector<DecisionKind> kindsOfDecisions() const {
-    std::vector<DecisionKind> kinds;
-    for (const Decision &decision : decisions) {
-      DecisionKind &kind = kinds.emplace_back();
-      llvm::raw_string_ostream os(kind.text);
-      if (decision.table) {
-        const ByteTable &table = tables[*decision.table];
-        kind.bytes = {bytesLess(double(table.rows) * double(table.columns), double(table.rows))};
-        kind.isTimed = {true};
-        os << "table " << table.read.getInput().getType() << table.read.getIndices().getType();
-        continue;
-      }
-      kind.bytes.assign(decision.choices.size(), 0);
-      for (size_t index : decision.layers) {
-        kind.weights += elementsOf(layers[index]);
-        for (auto [bytes, choice] : llvm::zip_equal(kind.bytes, decision.choices))
-          bytes += bytesLess(layers[index], choice.choice);
-        Operation *op = layers[index].op;
-        os << op->getName() << op->getDiscardableAttrDictionary() << op->getPropertiesAsAttribute();
-        for (auto loop = op->getParentOfType<LoopOp>(); loop; // which runs it that often
-             loop = loop->getParentOfType<LoopOp>())
-          os << loop.getTripsAttr();
-        llvm::interleaveComma(op->getOperandTypes(), os << ':');
-        bool isRounded = llvm::any_of(decision.choices, [&](const EdgeChoice &choice) {
-          return choice.results.count(index) > 0;
-        });
-        os << (isRounded ? ">;" : ";");
-      }
-      for (const EdgeChoice &choice : decision.choices)
-        kind.isTimed.push_back(choice.choice.form != LayerChoice::Blocks || hasManyWeights());
-      for (const EdgeChoice &choice : decision.choices)
-        os << choice.choice.form << (choice.choice.rounding.isSigned ? "signed" : "")
-           << (choice.choice.rounding.hasOneScale ? "whole" : "")
-           << (choice.choice.rounding.hasSmallWeights() ? "small" : "")
-           << (choice.strength < 0 ? '-' : '+') << (choice.choice.everywhere ? "*" : "");
-    }
-    return kinds;
+  bool asksBlocks() const {
+    return options.onnxFile.empty() && (asksSize() || haveManyWeights(layers));
   }
 
   /// A compiled program, and what it takes beside the model in f32.
@@ -533,6 +489,12 @@ private:
     if (!sum)
       return sum.diagnostics();
     Quantization found{(*tried)->program};
+    if (caches) {
+      Result<AccuracySum> alone = search.measure(search.inF32());
+      if (!alone)
+        return alone.diagnostics();
+      found.caches = alone->worst();
+    }
     found.search = options.search;
     found.layers = describe(search);
     found.simulated = search.simulated();
@@ -634,7 +596,8 @@ private:
       layer.loss = search.lossOfChoice(d, unsigned(decision.choices.size()));
   }
 
-  const Module &module;
+  const Module &asIs;
+  Module module; ///< in f32, with rounded caches where they are asked for
   QuantizeOptions options;
   Deadline deadline;
   std::optional<HardwareLimits> limits;  ///< of what was asked for
@@ -642,6 +605,8 @@ private:
   std::string target;                    ///< what it is compiled for in the end
   bool sumsPairs = false;                ///< whether smaller weights are multiplied faster there
   bool multipliesHalves = false;         ///< whether bf16 is multiplied faster there than f32
+  std::unique_ptr<RoundedCaches> caches; ///< none: what is kept stays as it is
+  std::optional<Search::Asked> asked;    ///< with `caches`
   uint64_t plainBytes = 0;               ///< of the file in f32
   size_t observed = 0;                   ///< calls
   std::vector<IntegerLayer> layers;

@@ -37,6 +37,8 @@ Result<void> Search::prepare() {
   if (!simulated)
     return simulated.diagnostics();
   simulation = std::move(*simulated);
+  if (Result<void> done = prepareAsked(); !done)
+    return done;
   Result<std::vector<size_t>> picked = timedCalls(options.calibration);
   if (options.timed.count > 0) {
     picked = std::vector<size_t>(options.timed.count);
@@ -67,27 +69,64 @@ Result<void> Search::run() {
   return choose();
 }
 
-Result<BoundCall> Search::read(const Calls &calls, size_t index) {
+Result<void> Search::prepareAsked() {
+  if (!asked)
+    return {};
+  Result<std::unique_ptr<Session>> compiled = Session::compile(*asked->module, options, "asked");
+  if (!compiled)
+    return compiled.diagnostics();
+  askedPlain = std::move(*compiled);
+  Result<std::unique_ptr<Simulation>> simulated =
+      Simulation::create(*asked->module, options, decisions);
+  if (!simulated)
+    return simulated.diagnostics();
+  askedSimulation = std::move(*simulated);
+  return {};
+}
+
+void Search::setRange(size_t decision, unsigned choice, const StaticRange &range) {
+  simulation->setRange(decision, choice, range);
+  if (asked)
+    askedSimulation->setRange(decision, choice, range);
+}
+
+static Result<BoundCall> readFor(const Session &session, const Calls &calls, size_t index,
+                                 const QuantizeOptions &options) {
   if (options.cancelled && options.cancelled())
     return quantizeError("W0399", "interrupted");
   Result<Call> call = calls.read(index);
   if (!call)
     return call.diagnostics();
-  return plain->bind(std::move(*call));
+  return session.bind(std::move(*call));
+}
+
+Result<BoundCall> Search::read(const Calls &calls, size_t index) {
+  return readFor(*plain, calls, index, options);
+}
+
+Result<BoundCall> Search::readAsked(const Calls &calls, size_t index) {
+  return readFor(asPlain(), calls, index, options);
 }
 
 Result<std::vector<KeptOutput>> Search::expected(const BoundCall &call) {
-  if (Result<void> done = plain->call(call); !done)
+  Session &model = asPlain();
+  if (Result<void> done = model.call(call); !done)
     return done.diagnostics();
-  return keepOutputs(plain->outputs(), plain->outputs().size());
+  return keepOutputs(model.outputs(), model.outputs().size());
 }
 
-Result<std::vector<KeptOutput>> Search::expectedOf(size_t index, const BoundCall &call) {
+Result<std::vector<KeptOutput>> Search::expectedOf(size_t index) {
   if (auto known = answers.find(index); known != answers.end())
     return known->second;
-  Result<std::vector<KeptOutput>> made = expected(call);
+  Result<BoundCall> call = readAsked(asked ? asked->evaluation : options.evaluation, index);
+  if (!call)
+    return call.diagnostics();
+  Result<std::vector<KeptOutput>> made = expected(*call);
   if (!made)
     return made;
+  for (size_t i = 0; asked && i < made->size(); ++i)
+    if (plain->outputElement(i) != WEFT_F32) // as rounded caches, which calls to come read
+      (*made)[i] = {};
   size_t bytes = 0;
   for (const KeptOutput &output : *made)
     bytes += output.elements.size() * sizeof(float);
@@ -107,7 +146,7 @@ Search::sumOver(const std::function<Result<void>(const BoundCall &)> &call,
     Result<BoundCall> bound = read(options.evaluation, i);
     if (!bound)
       return bound.diagnostics();
-    Result<std::vector<KeptOutput>> wanted = expectedOf(i, *bound);
+    Result<std::vector<KeptOutput>> wanted = expectedOf(i);
     if (!wanted)
       return wanted.diagnostics();
     if (Result<void> done = call(*bound); !done)

@@ -9,6 +9,7 @@
 #define WEFT_COMPILER_QUANTIZE_SEARCH_H
 
 #include "compiler/quantize/Deadline.h"
+#include "compiler/quantize/DecisionKinds.h"
 #include "compiler/quantize/DeclaredPrices.h"
 #include "compiler/quantize/Measure.h"
 #include "compiler/quantize/OtherMachine.h"
@@ -20,13 +21,6 @@
 // in propose/.
 
 namespace weft {
-
-struct DecisionKind {
-  std::string text; ///< equal for decisions whose layers equal kernels compute: they have one price
-  double weights = 0;        ///< elements of the layers' weights
-  std::vector<double> bytes; ///< that the file is smaller by with each choice
-  std::vector<bool> isTimed; ///< by choice; the others compute in f32 and take its time
-};
 
 class Search {
 public:
@@ -40,6 +34,14 @@ public:
   void setDeclared(Declare declare) { declared = std::move(declare); }
   /// Programs take what this machine's data say, and nothing is timed.
   void setMachine(const OtherMachine *machine) { elsewhere = machine; }
+
+  /// Strategies are compared with this one, which `module` is but for its inputs and outputs; and
+  /// what single choices lose is measured in it.
+  struct Asked {
+    const Module *module;
+    Calls calibration, evaluation; ///< the same ones, as it takes them
+  };
+  void setAsked(std::optional<Asked> model) { asked = std::move(model); }
 
   Result<void> prepare();
   Result<void> run();
@@ -82,10 +84,17 @@ private:
     double cosine; ///< 1 - cosine
     double budget; ///< share of what budgets allow
   };
+  /// For a call of what is asked for.
   Result<std::vector<KeptOutput>> expected(const BoundCall &call);
   /// The same for a call of the evaluation, which all strategies are measured with.
-  Result<std::vector<KeptOutput>> expectedOf(size_t index, const BoundCall &call);
+  Result<std::vector<KeptOutput>> expectedOf(size_t index);
   Result<BoundCall> read(const Calls &calls, size_t index);
+  Result<BoundCall> readAsked(const Calls &calls, size_t index);
+  Session &asPlain() { return asked ? *askedPlain : *plain; }
+  Simulation &asSimulated() { return asked ? *askedSimulation : *simulation; }
+  const Calls &calibration() const { return asked ? asked->calibration : options.calibration; }
+  void setRange(size_t decision, unsigned choice, const StaticRange &range);
+  Result<void> prepareAsked();
   Result<void> preparePeers();
   Result<void> measureLosses();
   /// By decision, choice and range.
@@ -144,8 +153,9 @@ private:
   std::map<std::string, double> predictions; ///< seconds there, by text
   std::vector<Decision> &decisions;          ///< whose ranges are chosen here
   const std::vector<DecisionKind> kinds;
-  std::unique_ptr<Session> plain;
-  std::unique_ptr<Simulation> simulation;
+  std::optional<Asked> asked; ///< none: `module`
+  std::unique_ptr<Session> plain, askedPlain;
+  std::unique_ptr<Simulation> simulation, askedSimulation;
   std::vector<std::unique_ptr<Session>> peers;
   PriceBook book;
   std::vector<BoundCall> timed;

@@ -30,7 +30,7 @@ Result<void> Search::measureLosses() {
   }
   size_t count = std::min(kLossCalls, options.calibration.count);
   for (size_t i = 0; i < count && (i == 0 || !isLate(Deadline::kLosses)); ++i) {
-    Result<BoundCall> call = read(options.calibration, i * options.calibration.count / count);
+    Result<BoundCall> call = readAsked(calibration(), i * options.calibration.count / count);
     if (!call)
       return call.diagnostics();
     if (Result<void> done = measureLossesOf(*call, sums, /*small=*/false); !done)
@@ -69,10 +69,10 @@ Result<void> Search::measureSmallWeights(LossSums &sums, size_t count) {
         continue;
       each.take(decisions[i].choices[*each.like].range);
       each.ranges = {each.range};
-      simulation->setRange(i, choice, each.range);
+      setRange(i, choice, each.range);
     }
   for (size_t i = 0; isAny && i < count && (i == 0 || !isLate(Deadline::kSmallWeights)); ++i) {
-    Result<BoundCall> call = read(options.calibration, i * options.calibration.count / count);
+    Result<BoundCall> call = readAsked(calibration(), i * options.calibration.count / count);
     if (!call)
       return call.diagnostics();
     if (Result<void> done = measureLossesOf(*call, sums, /*small=*/true); !done)
@@ -122,7 +122,7 @@ void Search::takeBestRanges(LossSums &sums) {
       size_t best = bestRange(ranges);
       each.take(each.ranges[best]);
       each.ranges = {each.range};
-      simulation->setRange(i, choice, each.range);
+      setRange(i, choice, each.range);
       ranges = {ranges[best]};
     }
 }
@@ -144,13 +144,13 @@ Result<void> Search::measureLossesOf(const BoundCall &call, LossSums &sums, bool
       std::vector<AccuracySum> &ranges = sums[i][choice - 1];
       for (size_t range = 0; range < ranges.size(); ++range) {
         if (!each.ranges.empty())
-          simulation->setRange(i, choice, each.ranges[range]);
-        if (Result<void> done = simulation->call(call, tried); !done)
+          setRange(i, choice, each.ranges[range]);
+        if (Result<void> done = asSimulated().call(call, tried); !done)
           return done;
-        ranges[range].add(*wanted, simulation->outputs(), positions);
+        ranges[range].add(*wanted, asSimulated().outputs(), positions);
       }
       if (!each.ranges.empty())
-        simulation->setRange(i, choice, each.ranges[0]);
+        setRange(i, choice, each.ranges[0]);
     }
     tried[i] = 0;
   }

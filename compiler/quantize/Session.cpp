@@ -98,6 +98,10 @@ std::string Session::outputName(size_t index) const {
   return argument(inputCount + uint32_t(index)).name;
 }
 
+uint32_t Session::outputElement(size_t index) const {
+  return argument(inputCount + uint32_t(index)).element;
+}
+
 bool Session::isLike(const Session &other) const {
   if (inputCount != other.inputCount || results.size() != other.results.size())
     return false;

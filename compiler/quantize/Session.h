@@ -38,6 +38,7 @@ public:
   Result<void> call(const BoundCall &call);
   const std::vector<weft_tensor_t> &outputs() const { return results; }
   std::string outputName(size_t index) const;
+  uint32_t outputElement(size_t index) const;
   /// Whether calls of one are calls of the other: inputs and outputs have the same names, in order.
   bool isLike(const Session &other) const;
   uint64_t fileBytes() const;

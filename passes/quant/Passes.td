@@ -173,8 +173,11 @@ def RoundCaches : Pass<"weft-round-caches", "::mlir::ModuleOp"> {
     return %1                                     %2 = weft.concat %scales, %s dim 2          // %s = largest |%new| of a row / 127
                                                   return %1, %2
     ```
+
+    With `calls` it is the program that takes calls of the one and gives what calls of the other have instead.
   }];
-  let options = [Option<"element", "element", "std::string", "\"i8\"", "i8, f16 or bf16">];
+  let options = [Option<"element", "element", "std::string", "\"i8\"", "i8, f16 or bf16">,
+                 Option<"calls", "calls", "bool", "false", "the program that rounds what calls have">];
   let dependentDialects = ["::weft::WeftDialect"];
 }
 

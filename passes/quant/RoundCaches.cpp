@@ -8,7 +8,10 @@
 //
 // A row is what a head has for a position, and has a scale of its own: so a position is rounded once, when it comes, and what it is rounded
 // to depends on nothing else. Halves (f16, bf16) need no scales. What is new is read rounded, too, so that a prompt and its tokens one by one give the same numbers. A program
-// that takes and gives other types is another program: nobody behind has to know.
+// that takes and gives other types is another program: nobody behind has to know. Who has calls of the one, and calls the other, asks for the
+// program that makes them:
+//
+//   func @main(%past: [b, h, p, 64] f32, …)  { %s = … ; %q = quantize %past, %s ; return %q, %s }
 //===------------------------------------------------------------------------------------------===//
 
 #include "dialects/weft/ExtendedInput.h"
@@ -44,22 +47,38 @@ public:
 
   /// The number of caches.
   FailureOr<size_t> run() {
-    size_t found = 0;
-    SmallVector<BlockArgument> inputs(function.getArguments());
-    for (BlockArgument input : inputs) {
-      llvm::Expected<ExtendedInput> extended = findExtension(input);
-      if (!extended) {
-        llvm::consumeError(extended.takeError());
-        continue;
+    FailureOr<size_t> found =
+        forEach([&](BlockArgument input, const Cache &cache) { return round(input, cache); });
+    if (succeeded(found) && *found)
+      retype();
+    return found;
+  }
+
+  /// Only what is called with: every cache, and its scales, out of those that the function takes.
+  FailureOr<size_t> makeCalls() {
+    SmallVector<Value> values;
+    SmallVector<Attribute> names;
+    FailureOr<size_t> found = forEach([&](BlockArgument input, const Cache &cache) {
+      b.setInsertionPoint(end);
+      b.setLoc(input.getLoc());
+      Rounded rounded = this->rounded(input, cache);
+      values.push_back(rounded.numbers);
+      names.push_back(named(inputName(input)));
+      if (rounded.scales) {
+        values.push_back(rounded.scales);
+        names.push_back(named(scaleName(input)));
       }
-      Cache cache{extended->concat, typeOf(input),
-                  rowDim(typeOf(input), extended->concat.getDim())};
-      if (!isFloat(cache.type.getElementType()) || (hasScales() && !cache.row))
-        continue;
-      if (failed(round(input, cache)))
-        return failure();
-      ++found;
-    }
+      return success();
+    });
+    if (failed(found) || !*found)
+      return found;
+    function.setResAttrsAttr({});
+    end->setOperands(values);
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+      if (&op != end && op.use_empty())
+        op.erase();
+    retype();
+    function.setAllResultAttrs(names);
     return found;
   }
 
@@ -75,11 +94,32 @@ private:
   };
   bool hasScales() const { return element.isInteger(); }
 
+  /// How many there were.
+  FailureOr<size_t> forEach(function_ref<LogicalResult(BlockArgument, const Cache &)> change) {
+    size_t found = 0;
+    SmallVector<BlockArgument> inputs(function.getArguments());
+    for (BlockArgument input : inputs) {
+      llvm::Expected<ExtendedInput> extended = findExtension(input);
+      if (!extended) {
+        llvm::consumeError(extended.takeError());
+        continue;
+      }
+      Cache cache{extended->concat, typeOf(input),
+                  rowDim(typeOf(input), extended->concat.getDim())};
+      if (!isFloat(cache.type.getElementType()) || (hasScales() && !cache.row))
+        continue;
+      if (failed(change(input, cache)))
+        return failure();
+      ++found;
+    }
+    return found;
+  }
+
   LogicalResult round(BlockArgument input, const Cache &cache) {
     ConcatOp concat = cache.concat;
     Rounded past{input, {}};
     if (hasScales()) {
-      std::string name = inputName(input) + kScaleSuffix.str();
+      std::string name = scaleName(input);
       if (isTaken(name))
         return function.emitError("cache '")
                << inputName(input) << "' needs an input '" << name << "', a name that another has";
@@ -96,12 +136,11 @@ private:
       return !isExtended && !isRestoring(use.getOwner(), before);
     });
     eraseUnread(before);
-    extend(past, cache);
-    return success();
+    return extend(past, cache);
   }
 
   /// What was returned is rounded, and scales are a further output.
-  void extend(Rounded past, const Cache &cache) {
+  LogicalResult extend(Rounded past, const Cache &cache) {
     ConcatOp concat = cache.concat;
     b.setInsertionPoint(concat);
     SmallVector<Value> numbers{past.numbers}, scales{past.scales};
@@ -120,12 +159,17 @@ private:
         returned.set(present.numbers);
       }
     if (present.scales) {
+      for (unsigned i = 0; i < function.getNumResults(); ++i)
+        if (outputName(i) == name)
+          return function.emitError("a cache needs an output '")
+                 << name << "', a name that another has";
       function.insertResult(function.getNumResults(), present.scales.getType(), named(name));
       end->insertOperands(end->getNumOperands(), present.scales);
     }
     concat.getResult().replaceAllUsesWith(reals);
     concat.erase();
     eraseUnread(reals);
+    return success();
   }
 
   Rounded rounded(Value part, const Cache &cache) {
@@ -183,9 +227,19 @@ private:
     auto name = function.getResultAttrOfType<StringAttr>(index, kNameAttr);
     return name ? name.str() : "output" + std::to_string(index);
   }
+  static std::string scaleName(BlockArgument input) {
+    return inputName(input) + kScaleSuffix.str();
+  }
   bool isTaken(StringRef name) {
     return llvm::any_of(function.getArguments(),
                         [&](BlockArgument input) { return inputName(input) == name; });
+  }
+
+  /// The signature that the rewritten body has.
+  void retype() {
+    function.setType(FunctionType::get(function.getContext(),
+                                       function.getBody().front().getArgumentTypes(),
+                                       end->getOperandTypes()));
   }
 
   func::FuncOp function;
@@ -194,36 +248,34 @@ private:
   Type element;
 };
 
-/// The signature that the rewritten body has.
-void retype(func::FuncOp function) {
-  Operation *end = function.getBody().front().getTerminator();
-  function.setType(FunctionType::get(function.getContext(),
-                                     function.getBody().front().getArgumentTypes(),
-                                     end->getOperandTypes()));
-}
-
 struct RoundCachesPass : impl::RoundCachesBase<RoundCachesPass> {
   using RoundCachesBase::RoundCachesBase;
   void runOnOperation() override {
     Builder b(&getContext());
-    Type type = element == "i8"    ? Type(b.getI8Type())
-                : element == "f16" ? Type(b.getF16Type())
-                                   : Type(b.getBF16Type());
+    Type type = element == "i8"     ? Type(b.getI8Type())
+                : element == "f16"  ? Type(b.getF16Type())
+                : element == "bf16" ? Type(b.getBF16Type())
+                                    : Type();
+    if (!type)
+      return refuse("caches cannot be of type '" + element + "'", "i8, f16 or bf16");
     size_t found = 0;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!function.isPublic() || function.isExternal())
         continue;
-      FailureOr<size_t> caches = CacheRounder(function, type).run();
+      CacheRounder rounder(function, type);
+      FailureOr<size_t> caches = calls ? rounder.makeCalls() : rounder.run();
       if (failed(caches))
         return signalPassFailure();
-      if (*caches)
-        retype(function);
       found += *caches;
     }
-    if (found)
-      return;
-    emitError(UnknownLoc::get(&getContext()))
-        << "there is no cache: no output is an input of floats with something behind it";
+    if (!found)
+      refuse("there is no cache: no output is an input of floats with something behind it");
+  }
+
+  void refuse(const Twine &text, StringRef hint = "") {
+    InFlightDiagnostic error = emitError(UnknownLoc::get(&getContext())) << text;
+    if (!hint.empty())
+      error.attachNote() << "hint: " << hint;
     signalPassFailure();
   }
 };

@@ -103,6 +103,9 @@ struct QuantizeOptions {
   /// The input that says which positions of a call mean something, such as attention_mask; empty: all do. Where an element is 0, nothing is
   /// looked at, and outputs' lines with these positions are not compared.
   std::string mask;
+  /// As ImportOptions::cache, of a module whose caches are as they were: what is found has them so. Calls are the module's, and outputs are
+  /// compared with its own.
+  std::string cache;
   QuantizeScore score;              ///< needed for budgets on it
   std::vector<QuantizedPeer> peers; ///< compiled and measured as what was found is
   /// All hold together; of what holds them the fastest is taken, or, where only Latency is bounded, the most accurate. Empty: a cosine of 0.995.
@@ -181,8 +184,9 @@ struct Quantization {
   std::vector<QuantizedLayer> layers; ///< in program order
   Accuracy simulated, measured;       ///< what the search promised; of the compiled program
   std::vector<std::pair<std::string, Accuracy>> outputs; ///< measured, by output
-  double latency = 1;          ///< time of timed calls, as a part of the f32 model's, by `clock`
-  double predictedLatency = 1; ///< as the sum of prices says
+  std::optional<Accuracy> caches; ///< measured, where nothing but caches is rounded
+  double latency = 1;             ///< time of timed calls, as a part of the f32 model's, by `clock`
+  double predictedLatency = 1;    ///< as the sum of prices says
   uint64_t bytes = 0, plainBytes = 0;   ///< of the artifacts: quantised and in f32
   size_t calibrated = 0, evaluated = 0; ///< numbers of calls
   bool isReached = true;                ///< whether all budgets hold; else this is the nearest

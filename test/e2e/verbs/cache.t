@@ -20,5 +20,8 @@ $ weft compile -q cache.mlir --cache i4
 $ weft inspect grow.weft --cache i8
 ! error: '--cache' is for models, but 'grow.weft' is compiled already
 ? 2
-$ ls layers.weft cache.weft 2>/dev/null
+$ sed 's/"sum"/"present_scale"/' cache.mlir > clash.mlir && weft compile -q clash.mlir --cache i8
+! error[W0209]: {*}a cache needs an output 'present_scale', a name that another has
+? 1
+$ ls layers.weft cache.weft clash.weft 2>/dev/null
 ? 2

@@ -1,6 +1,7 @@
 // RUN: weft-opt %s --weft-round-caches | FileCheck %s
 // RUN: weft-opt %s --weft-round-caches=element=f16 | FileCheck %s --check-prefix=HALVES
 // RUN: weft-opt %s --weft-round-caches --weft-grow-in-place | FileCheck %s --check-prefix=GROWN
+// RUN: weft-opt %s --weft-round-caches=calls | FileCheck %s --check-prefix=CALLS
 
 // What is new is rounded, row by row, and read so. What reads the past reads it restored. Scales are the last input and output.
 // CHECK-LABEL: func @main
@@ -32,6 +33,15 @@
 // GROWN-LABEL: func @main
 // GROWN-SAME:    %{{.*}}: !weft.tensor<[b, room, 8], i8> {weft.name = "past", weft.view = #weft.dims<[b, p, 8]>},
 // GROWN-SAME:    %{{.*}}: !weft.tensor<[b, room, 1], f32> {weft.name = "past_scale", weft.view = #weft.dims<[b, p, 1]>}
+
+// Calls of the one become calls of the other: rows of what is kept, rounded as new ones are, and their scales. Nothing else is computed.
+// CALLS-LABEL: func @main
+// CALLS-SAME:    %{{.*}}: !weft.tensor<[b, s, 8], f32> {weft.name = "x"}, %[[PAST:.*]]: !weft.tensor<[b, p, 8], f32> {weft.name = "past"})
+// CALLS-SAME:    (!weft.tensor<[b, p, 8], i8> {weft.name = "past"}, !weft.tensor<[b, p, 1], f32> {weft.name = "past_scale"})
+// CALLS:         %[[S:.*]] = weft.mul
+// CALLS:         %[[Q:.*]] = weft.quantize %[[PAST]], %[[S]],
+// CALLS-NOT:     weft.concat
+// CALLS:         return %[[Q]], %[[S]]
 func.func @main(%x: !weft.tensor<[b, s, 8], f32> {weft.name = "x"}, %past: !weft.tensor<[b, p, 8], f32> {weft.name = "past"})
     -> (!weft.tensor<[b, p + s, 8], f32> {weft.name = "present"}, !weft.tensor<[b, p + s, 8], f32>, !weft.tensor<[b, p, 8], f32>)
     attributes {weft.symbols = #weft.symbols<b, s, p>} {

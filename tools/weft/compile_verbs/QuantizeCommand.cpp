@@ -174,6 +174,7 @@ private:
       request.search = *search;
     }
     request.mask = options.value("mask");
+    request.cache = options.value("cache");
     facts = options.values("assume");
     request.cancelled = interrupted;
     request.onProgress = [this](const std::string &phase, size_t done, size_t of) {
@@ -301,10 +302,12 @@ private:
                 std::to_string(of) + "  " + printed("%.1f s", seconds));
   }
 
-  static std::string outOfReach(const Quantization &found) {
+  std::string outOfReach(const Quantization &found) const {
     return "no choice keeps all budgets: the nearest takes " +
            printed("%.2fx", found.predictedLatency) + " of the time in f32 and " +
-           printBytes(double(found.bytes)) + " with " + accuracyLine(found.measured);
+           printBytes(double(found.bytes)) + " with " + accuracyLine(found.measured) +
+           (found.caches ? "; caches of " + request.cache + " alone: " + accuracyLine(*found.caches)
+                         : "");
   }
 
   /// All outputs or none. 0, or the exit code of what was printed.
@@ -371,10 +374,12 @@ private:
       console.say("  score " + printed("%.6g", found.measured.score));
     for (const auto &[name, accuracy] : found.outputs)
       console.say("  " + name + ": " + accuracyLine(accuracy));
+    if (found.caches)
+      console.say("  caches of " + request.cache + " alone: " + accuracyLine(*found.caches));
     console.say("  promised: " + accuracyLine(found.simulated), 1);
-    console.say("  time " + printed("%.2fx", found.latency) + " of f32 (" + clockOf(found) +
-                ")  size " + printBytes(double(found.bytes)) + " of " +
-                printBytes(double(found.plainBytes)));
+    console.say("  time " + printed("%.2fx", found.latency) + " of f32" +
+                (found.caches ? " with such caches (" : " (") + clockOf(found) + ")  size " +
+                printBytes(double(found.bytes)) + " of " + printBytes(double(found.plainBytes)));
     if (request.machine && !request.machine->isMeasured)
       console.say("  nobody compared predictions for '" + nameOf(request.machine) +
                   "' with a clock");
@@ -452,6 +457,11 @@ private:
     if (request.hardware)
       json.field("hardware", nameOf(request.hardware));
     writeAccuracy(json, found.measured);
+    if (found.caches) {
+      json.object("cache").field("element", request.cache);
+      writeAccuracy(json, *found.caches);
+      json.end();
+    }
     json.field("promised_cosine", found.simulated.cosine).array("outputs");
     for (const auto &[name, accuracy] : found.outputs) {
       json.object().field("name", name);

@@ -70,7 +70,9 @@ Result<ImportOptions> readImportOptions(const ParsedOptions &options) {
                      "write DOMAIN:NAME=FILE.mlir", ""};
     import.operators.push_back({text.substr(0, equals), text.substr(equals + 1)});
   }
-  if (hasOption(options.verb(), "cache"))
+  // What 'weft quantize' calls and compares with is the model as it is.
+  bool isCompared = options.verb().name == "quantize" && !options.has("apply");
+  if (hasOption(options.verb(), "cache") && !isCompared)
     import.cache = options.value("cache");
   Result<GivenLimits> limits = readLimits(options);
   if (!limits)

@@ -163,6 +163,8 @@ std::string htmlReport(const std::string &model, const Quantization &found) {
       " measured; the search was " + printSearch(found.search) + ".</p>\n<ul>";
   for (const auto &[name, accuracy] : found.outputs)
     page += "<li>" + escaped(name) + ": " + escaped(accuracyLine(accuracy)) + "</li>\n";
+  if (found.caches)
+    page += "<li>rounded caches alone: " + escaped(accuracyLine(*found.caches)) + "</li>\n";
   page +=
       "</ul>\n<h2>Time against loss</h2>\n" + Plot(found).text(found) +
       "\n<p>Light: what other budgets would lead to, as losses and prices add up. Dark: strategies "

@@ -1,6 +1,6 @@
 """Writes FOLDER/000.npz, … with x: f32 [rows, 64], rows different in each: make_calls.py FOLDER COUNT [KIND]
 
-KIND: wide (65 rows, which the model refuses), nan, zero (some channels are always 0), double (f64), name (z instead of x), extra (z, too), padded (the last third of the rows is huge, and mask [rows] is 0 there), spikes (one number of some calls is far from all others)
+KIND: wide (65 rows, which the model refuses), nan, zero (some channels are always 0), double (f64), name (z instead of x), extra (z, too), padded (the last third of the rows is huge, and mask [rows] is 0 there), spikes (one number of some calls is far from all others), kept (past [rows from 0 on, 64], too)
 """
 import array
 import io
@@ -36,6 +36,9 @@ def main(folder, count, kind=""):
             archive.writestr("z.npy" if kind == "name" else "x.npy", data)
             if kind == "extra":
                 archive.writestr("z.npy", data)
+            if kind == "kept":
+                past = index * 5 % 31
+                archive.writestr("past.npy", npy("f", past, 64, [chance.gauss(0, 1) for _ in range(past * 64)]))
             if kind == "padded":
                 archive.writestr("mask.npy", npy("q", rows, 0, [int(row < counted) for row in range(rows)]))
 

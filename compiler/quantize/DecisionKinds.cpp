@@ -1,0 +1,81 @@
+//===- DecisionKinds.cpp ----------------------------------------------------------------------===//
+
+#include "compiler/quantize/DecisionKinds.h"
+#include "passes/quant/BlockWeight.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace weft {
+
+constexpr double kManyWeights = 32 << 20; ///< more than caches hold
+
+static double elementsOf(const IntegerLayer &layer) {
+  auto weight = cast<SymTensorType>(layer.weight.getResult().getType());
+  return double(weight.getElements().asConstant().value_or(0));
+}
+
+bool haveManyWeights(llvm::ArrayRef<IntegerLayer> layers) {
+  double weights = 0;
+  for (const IntegerLayer &layer : layers)
+    weights += elementsOf(layer);
+  return weights >= kManyWeights;
+}
+
+/// A choice stores elements in a byte of four, and a scale for each line.
+static double bytesLess(double elements, double lines) { return 3 * elements - 4 * lines; }
+
+static double bytesLess(const IntegerLayer &layer, const LayerChoice &choice) {
+  auto weight = cast<SymTensorType>(layer.weight.getResult().getType());
+  double elements = elementsOf(layer);
+  if (choice.form == LayerChoice::Half)
+    return 2 * elements;
+  if (choice.form == LayerChoice::Blocks) {
+    double bits = kBlockBits + double(kScaleBits + kBlockBits) / kWeightBlock; // scale, zero point
+    return elements * (sizeof(float) - bits / 8);
+  }
+  return bytesLess(elements, double(weight.getDim(layer.column).asConstant().value_or(0)));
+}
+
+std::vector<DecisionKind> kindsOf(llvm::ArrayRef<Decision> decisions,
+                                  llvm::ArrayRef<IntegerLayer> layers,
+                                  llvm::ArrayRef<ByteTable> tables) {
+  std::vector<DecisionKind> kinds;
+  for (const Decision &decision : decisions) {
+    DecisionKind &kind = kinds.emplace_back();
+    llvm::raw_string_ostream os(kind.text);
+    if (decision.table) {
+      const ByteTable &table = tables[*decision.table];
+      kind.bytes = {bytesLess(double(table.rows) * double(table.columns), double(table.rows))};
+      kind.isTimed = {true};
+      os << "table " << table.read.getInput().getType() << table.read.getIndices().getType();
+      continue;
+    }
+    kind.bytes.assign(decision.choices.size(), 0);
+    for (size_t index : decision.layers) {
+      kind.weights += elementsOf(layers[index]);
+      for (auto [bytes, choice] : llvm::zip_equal(kind.bytes, decision.choices))
+        bytes += bytesLess(layers[index], choice.choice);
+      Operation *op = layers[index].op;
+      os << op->getName() << op->getDiscardableAttrDictionary() << op->getPropertiesAsAttribute();
+      for (auto loop = op->getParentOfType<LoopOp>(); loop; // which runs it that often
+           loop = loop->getParentOfType<LoopOp>())
+        os << loop.getTripsAttr();
+      llvm::interleaveComma(op->getOperandTypes(), os << ':');
+      bool isRounded = llvm::any_of(decision.choices, [&](const EdgeChoice &choice) {
+        return choice.results.count(index) > 0;
+      });
+      os << (isRounded ? ">;" : ";");
+    }
+    for (const EdgeChoice &choice : decision.choices)
+      kind.isTimed.push_back(choice.choice.form != LayerChoice::Blocks || haveManyWeights(layers));
+    for (const EdgeChoice &choice : decision.choices)
+      os << choice.choice.form << (choice.choice.rounding.isSigned ? "signed" : "")
+         << (choice.choice.rounding.hasOneScale ? "whole" : "")
+         << (choice.choice.rounding.hasSmallWeights() ? "small" : "")
+         << (choice.strength < 0 ? '-' : '+') << (choice.choice.everywhere ? "*" : "");
+  }
+  return kinds;
+}
+
+} // namespace weft
