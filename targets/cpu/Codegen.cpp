@@ -12,19 +12,17 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "targets/common/KernelTarget.h"
+#include "targets/cpu/KernelPasses.h"
 #include "llvm/ADT/SmallString.h"
-#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include <mutex>
 
 using namespace mlir;
@@ -82,22 +80,6 @@ static bool isLong(const llvm::Module &module) {
 }
 
 namespace {
-/// Marks long loops as unrolled where the loop passes have simplified them, before the first one that would unroll. LLVM unrolls no loop of
-/// this length, but finds that out by pricing all of its instructions, several times: a tenth of the time of a compilation.
-struct KeepLongLoops : llvm::PassInfoMixin<KeepLongLoops> {
-  static constexpr size_t kMostUnrolled = 200; ///< instructions
-
-  llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &,
-                              llvm::LoopStandardAnalysisResults &, llvm::LPMUpdater &) {
-    size_t count = 0;
-    for (const llvm::BasicBlock *block : loop.blocks())
-      count += block->size();
-    if (count > kMostUnrolled)
-      loop.setLoopAlreadyUnrolled();
-    return llvm::PreservedAnalyses::all();
-  }
-};
-
 /// For the fast selector, which knows neither maxima nor comparisons of booleans: it would leave all of the block before one to the slow
 /// selector, whose scheduler takes time by the square of a block's length, half a minute for 7,000 calls.
 struct SpellForFastSelector : llvm::PassInfoMixin<SpellForFastSelector> {
@@ -139,11 +121,6 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine, Optimization o
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graph, modules);
-  if (optimization == Optimization::ShortLoops)
-    builder.registerLateLoopOptimizationsEPCallback(
-        [](llvm::LoopPassManager &passes, llvm::OptimizationLevel) {
-          passes.addPass(KeepLongLoops());
-        });
   if (optimization == Optimization::None)
     builder.registerPipelineStartEPCallback(
         [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
@@ -151,8 +128,10 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine, Optimization o
         });
   if (optimization == Optimization::None)
     builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0).run(module, modules);
-  else
+  else if (optimization == Optimization::Full)
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  else
+    kernelPasses(builder, optimization == Optimization::ShortLoops).run(module, modules);
 }
 
 llvm::Expected<const llvm::Target *> findLlvmTarget(const std::string &triple) {

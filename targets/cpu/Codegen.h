@@ -15,8 +15,9 @@ class TargetMachine;
 
 namespace weft {
 
-/// What is done to LLVM IR before it becomes code: all that O2 has; the same, but long loops are not considered for unrolling; nothing.
-enum class Optimization { Full, ShortLoops, None };
+/// What is done to LLVM IR before it becomes code: all that O2 has; what kernels need of that (KernelPasses.h); the same, but long loops are
+/// not considered for unrolling; nothing.
+enum class Optimization { Full, Kernels, ShortLoops, None };
 
 struct CodegenOptions {
   std::string triple, cpu, features; ///< as LLVM names them
@@ -24,7 +25,7 @@ struct CodegenOptions {
   std::string core = {}; ///< whose instructions are put in order; empty: those of `cpu`
   unsigned vectorScale =
       0; ///< of registers whose length is not fixed: of how many times 128 bits code may take them to be
-  Optimization optimization = Optimization::Full;
+  Optimization optimization = Optimization::Kernels;
 };
 
 /// Lowers the module in place and returns an ELF object. The module may use func, arith, math, vector, scf, cf and llvm.
