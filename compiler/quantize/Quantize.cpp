@@ -58,7 +58,7 @@ public:
         return declaredPrices(module, *limits, layers, decisions, calls);
       });
     search.setMachine(elsewhere ? &*elsewhere : nullptr);
-    search.setAsked(asked);
+    search.setReference(reference);
     if (Result<void> done = search.prepare(); !done)
       return done.diagnostics();
     if (Result<void> done = search.run(); !done)
@@ -124,7 +124,7 @@ private:
       return rounded.diagnostics();
     caches = std::move(*rounded);
     module = caches->program();
-    asked = {&asIs, options.calibration, options.evaluation};
+    reference = {&asIs, options.calibration, options.evaluation};
     for (Calls *calls : {&options.calibration, &options.evaluation, &options.timed})
       *calls = caches->callsOf(*calls);
     return {};
@@ -606,9 +606,9 @@ private:
   bool sumsPairs = false;                ///< whether smaller weights are multiplied faster there
   bool multipliesHalves = false;         ///< whether bf16 is multiplied faster there than f32
   std::unique_ptr<RoundedCaches> caches; ///< none: what is kept stays as it is
-  std::optional<Search::Asked> asked;    ///< with `caches`
-  uint64_t plainBytes = 0;               ///< of the file in f32
-  size_t observed = 0;                   ///< calls
+  std::optional<Search::Reference> reference; ///< with `caches`
+  uint64_t plainBytes = 0;                    ///< of the file in f32
+  size_t observed = 0;                        ///< calls
   std::vector<IntegerLayer> layers;
   std::vector<Edge> edges;
   std::vector<ByteTable> tables;

@@ -37,7 +37,7 @@ Result<void> Search::prepare() {
   if (!simulated)
     return simulated.diagnostics();
   simulation = std::move(*simulated);
-  if (Result<void> done = prepareAsked(); !done)
+  if (Result<void> done = prepareReference(); !done)
     return done;
   Result<std::vector<size_t>> picked = timedCalls(options.calibration);
   if (options.timed.count > 0) {
@@ -69,25 +69,26 @@ Result<void> Search::run() {
   return choose();
 }
 
-Result<void> Search::prepareAsked() {
-  if (!asked)
+Result<void> Search::prepareReference() {
+  if (!reference)
     return {};
-  Result<std::unique_ptr<Session>> compiled = Session::compile(*asked->module, options, "asked");
+  Result<std::unique_ptr<Session>> compiled =
+      Session::compile(*reference->module, options, "reference");
   if (!compiled)
     return compiled.diagnostics();
-  askedPlain = std::move(*compiled);
+  referencePlain = std::move(*compiled);
   Result<std::unique_ptr<Simulation>> simulated =
-      Simulation::create(*asked->module, options, decisions);
+      Simulation::create(*reference->module, options, decisions);
   if (!simulated)
     return simulated.diagnostics();
-  askedSimulation = std::move(*simulated);
+  referenceSimulation = std::move(*simulated);
   return {};
 }
 
 void Search::setRange(size_t decision, unsigned choice, const StaticRange &range) {
   simulation->setRange(decision, choice, range);
-  if (asked)
-    askedSimulation->setRange(decision, choice, range);
+  if (reference)
+    referenceSimulation->setRange(decision, choice, range);
 }
 
 static Result<BoundCall> readFor(const Session &session, const Calls &calls, size_t index,
@@ -104,29 +105,34 @@ Result<BoundCall> Search::read(const Calls &calls, size_t index) {
   return readFor(*plain, calls, index, options);
 }
 
-Result<BoundCall> Search::readAsked(const Calls &calls, size_t index) {
-  return readFor(asPlain(), calls, index, options);
+Result<BoundCall> Search::readReference(const Calls &calls, size_t index) {
+  return readFor(plainReference(), calls, index, options);
 }
 
 Result<std::vector<KeptOutput>> Search::expected(const BoundCall &call) {
-  Session &model = asPlain();
+  Session &model = plainReference();
   if (Result<void> done = model.call(call); !done)
     return done.diagnostics();
   return keepOutputs(model.outputs(), model.outputs().size());
 }
 
-Result<std::vector<KeptOutput>> Search::expectedOf(size_t index) {
-  if (auto known = answers.find(index); known != answers.end())
-    return known->second;
-  Result<BoundCall> call = readAsked(asked ? asked->evaluation : options.evaluation, index);
+Result<std::vector<KeptOutput>> Search::expectedOfReference(size_t index) {
+  Result<BoundCall> call = readReference(reference->evaluation, index);
   if (!call)
     return call.diagnostics();
   Result<std::vector<KeptOutput>> made = expected(*call);
-  if (!made)
-    return made;
-  for (size_t i = 0; asked && i < made->size(); ++i)
+  for (size_t i = 0; made && i < made->size(); ++i)
     if (plain->outputElement(i) != WEFT_F32) // as rounded caches, which calls to come read
       (*made)[i] = {};
+  return made;
+}
+
+Result<std::vector<KeptOutput>> Search::expectedOf(size_t index, const BoundCall &call) {
+  if (auto known = answers.find(index); known != answers.end())
+    return known->second;
+  Result<std::vector<KeptOutput>> made = reference ? expectedOfReference(index) : expected(call);
+  if (!made)
+    return made;
   size_t bytes = 0;
   for (const KeptOutput &output : *made)
     bytes += output.elements.size() * sizeof(float);
@@ -146,7 +152,7 @@ Search::sumOver(const std::function<Result<void>(const BoundCall &)> &call,
     Result<BoundCall> bound = read(options.evaluation, i);
     if (!bound)
       return bound.diagnostics();
-    Result<std::vector<KeptOutput>> wanted = expectedOf(i);
+    Result<std::vector<KeptOutput>> wanted = expectedOf(i, *bound);
     if (!wanted)
       return wanted.diagnostics();
     if (Result<void> done = call(*bound); !done)

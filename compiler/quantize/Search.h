@@ -37,11 +37,11 @@ public:
 
   /// Strategies are compared with this one, which `module` is but for its inputs and outputs; and
   /// what single choices lose is measured in it.
-  struct Asked {
+  struct Reference {
     const Module *module;
     Calls calibration, evaluation; ///< the same ones, as it takes them
   };
-  void setAsked(std::optional<Asked> model) { asked = std::move(model); }
+  void setReference(std::optional<Reference> model) { reference = std::move(model); }
 
   Result<void> prepare();
   Result<void> run();
@@ -84,17 +84,20 @@ private:
     double cosine; ///< 1 - cosine
     double budget; ///< share of what budgets allow
   };
-  /// For a call of what is asked for.
+  /// For a call of the reference.
   Result<std::vector<KeptOutput>> expected(const BoundCall &call);
   /// The same for a call of the evaluation, which all strategies are measured with.
-  Result<std::vector<KeptOutput>> expectedOf(size_t index);
+  Result<std::vector<KeptOutput>> expectedOf(size_t index, const BoundCall &call);
+  Result<std::vector<KeptOutput>> expectedOfReference(size_t index);
   Result<BoundCall> read(const Calls &calls, size_t index);
-  Result<BoundCall> readAsked(const Calls &calls, size_t index);
-  Session &asPlain() { return asked ? *askedPlain : *plain; }
-  Simulation &asSimulated() { return asked ? *askedSimulation : *simulation; }
-  const Calls &calibration() const { return asked ? asked->calibration : options.calibration; }
+  Result<BoundCall> readReference(const Calls &calls, size_t index);
+  Session &plainReference() { return reference ? *referencePlain : *plain; }
+  Simulation &simulatedReference() { return reference ? *referenceSimulation : *simulation; }
+  const Calls &calibration() const {
+    return reference ? reference->calibration : options.calibration;
+  }
   void setRange(size_t decision, unsigned choice, const StaticRange &range);
-  Result<void> prepareAsked();
+  Result<void> prepareReference();
   Result<void> preparePeers();
   Result<void> measureLosses();
   /// By decision, choice and range.
@@ -153,9 +156,9 @@ private:
   std::map<std::string, double> predictions; ///< seconds there, by text
   std::vector<Decision> &decisions;          ///< whose ranges are chosen here
   const std::vector<DecisionKind> kinds;
-  std::optional<Asked> asked; ///< none: `module`
-  std::unique_ptr<Session> plain, askedPlain;
-  std::unique_ptr<Simulation> simulation, askedSimulation;
+  std::optional<Reference> reference; ///< none: `module`
+  std::unique_ptr<Session> plain, referencePlain;
+  std::unique_ptr<Simulation> simulation, referenceSimulation;
   std::vector<std::unique_ptr<Session>> peers;
   PriceBook book;
   std::vector<BoundCall> timed;

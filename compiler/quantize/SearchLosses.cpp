@@ -30,7 +30,7 @@ Result<void> Search::measureLosses() {
   }
   size_t count = std::min(kLossCalls, options.calibration.count);
   for (size_t i = 0; i < count && (i == 0 || !isLate(Deadline::kLosses)); ++i) {
-    Result<BoundCall> call = readAsked(calibration(), i * options.calibration.count / count);
+    Result<BoundCall> call = readReference(calibration(), i * options.calibration.count / count);
     if (!call)
       return call.diagnostics();
     if (Result<void> done = measureLossesOf(*call, sums, /*small=*/false); !done)
@@ -72,7 +72,7 @@ Result<void> Search::measureSmallWeights(LossSums &sums, size_t count) {
       setRange(i, choice, each.range);
     }
   for (size_t i = 0; isAny && i < count && (i == 0 || !isLate(Deadline::kSmallWeights)); ++i) {
-    Result<BoundCall> call = readAsked(calibration(), i * options.calibration.count / count);
+    Result<BoundCall> call = readReference(calibration(), i * options.calibration.count / count);
     if (!call)
       return call.diagnostics();
     if (Result<void> done = measureLossesOf(*call, sums, /*small=*/true); !done)
@@ -145,9 +145,9 @@ Result<void> Search::measureLossesOf(const BoundCall &call, LossSums &sums, bool
       for (size_t range = 0; range < ranges.size(); ++range) {
         if (!each.ranges.empty())
           setRange(i, choice, each.ranges[range]);
-        if (Result<void> done = asSimulated().call(call, tried); !done)
+        if (Result<void> done = simulatedReference().call(call, tried); !done)
           return done;
-        ranges[range].add(*wanted, asSimulated().outputs(), positions);
+        ranges[range].add(*wanted, simulatedReference().outputs(), positions);
       }
       if (!each.ranges.empty())
         setRange(i, choice, each.ranges[0]);

@@ -1,9 +1,9 @@
 //===- KernelPasses.cpp -------------------------------------------------------------------------===//
 //
-// O2 is made for whatever people write. Kernels come as vectors in loops without memory of their own, so half of it finds nothing: it was
-// left out pass by pass, as long as the code of kernels stayed what it was (the counts of test/emulated, the table of instructions). What
-// looks idle and is not: jump-threading makes one loop of two with the same condition, dead arguments free registers of row functions, and
-// functions are made simple before one is inlined, or it seems too long.
+// O2 is made for whatever people write. Kernels come as vectors in loops without memory of their own, so much of it finds nothing: it was
+// left out pass by pass, as long as the code of kernels stayed what it was (sizes, the counts of test/emulated, the table of instructions).
+// What looks idle and is not: without jump-threading one kernel was 1.4 times as long, without dead arguments most were 3 to 4 % longer, and
+// functions are made simple before one is inlined, or it seems too long: one of Winograd's method executed 16 % more.
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/KernelPasses.h"

@@ -106,8 +106,9 @@ struct QuantizeOptions {
   /// As ImportOptions::cache, of a module whose caches are as they were: what is found has them so. Calls are the module's, and outputs are
   /// compared with its own.
   std::string cache;
-  QuantizeScore score;              ///< needed for budgets on it
-  std::vector<QuantizedPeer> peers; ///< compiled and measured as what was found is
+  QuantizeScore score; ///< needed for budgets on it
+  std::vector<QuantizedPeer>
+      peers; ///< compiled and measured as what was found is; none with a `cache`
   /// All hold together; of what holds them the fastest is taken, or, where only Latency is bounded, the most accurate. Empty: a cosine of 0.995.
   std::vector<QuantizeBudget> budgets;
   QuantizeSearch search; ///< among strategies
@@ -185,8 +186,9 @@ struct Quantization {
   Accuracy simulated, measured;       ///< what the search promised; of the compiled program
   std::vector<std::pair<std::string, Accuracy>> outputs; ///< measured, by output
   std::optional<Accuracy> caches; ///< measured, where nothing but caches is rounded
-  double latency = 1;             ///< time of timed calls, as a part of the f32 model's, by `clock`
-  double predictedLatency = 1;    ///< as the sum of prices says
+  double latency =
+      1; ///< time of timed calls, as a part of the f32 model's with the same caches, by `clock`
+  double predictedLatency = 1;          ///< as the sum of prices says
   uint64_t bytes = 0, plainBytes = 0;   ///< of the artifacts: quantised and in f32
   size_t calibrated = 0, evaluated = 0; ///< numbers of calls
   bool isReached = true;                ///< whether all budgets hold; else this is the nearest

@@ -50,9 +50,12 @@ $ weft quantize -q layers.mlir --cache i8 --calibration calls -o no.weft
 $ weft quantize -q kept.mlir --cache i8 --calibration calls --compare kept.mlir -o no.weft
 ! error[W0328]: files of others have no rounded caches to compare with
 ? 1
+$ python3 make_onnx.py chain.onnx Relu && weft quantize -q chain.onnx --cache i8 --calibration calls -o no.onnx
+! error[W0326]: rounded caches are not written into ONNX files
+? 1
 $ python3 make_calls.py wrong 3
 $ weft quantize -q kept.mlir --cache i8 --calibration wrong -o no.weft
 ! error[W0320]: wrong/000.npz: input 'past' is missing
 ? 1
-$ ls no.weft 2>/dev/null
+$ ls no.weft no.onnx 2>/dev/null
 ? 2

@@ -43,7 +43,9 @@ public:
     if (Result<Done> done = readOptions(); !done)
       return console.fail(done.failure());
     int exitCode = ExitOk;
-    std::optional<Module> module = importModel(options, console, exitCode, facts);
+    // A search calls the model as it is, and compares with it.
+    std::optional<Module> module =
+        importModel(options, console, exitCode, facts, options.has("apply"));
     if (!module)
       return exitCode;
     if (options.has("apply"))

@@ -70,9 +70,7 @@ Result<ImportOptions> readImportOptions(const ParsedOptions &options) {
                      "write DOMAIN:NAME=FILE.mlir", ""};
     import.operators.push_back({text.substr(0, equals), text.substr(equals + 1)});
   }
-  // What 'weft quantize' calls and compares with is the model as it is.
-  bool isCompared = options.verb().name == "quantize" && !options.has("apply");
-  if (hasOption(options.verb(), "cache") && !isCompared)
+  if (hasOption(options.verb(), "cache"))
     import.cache = options.value("cache");
   Result<GivenLimits> limits = readLimits(options);
   if (!limits)
@@ -82,13 +80,15 @@ Result<ImportOptions> readImportOptions(const ParsedOptions &options) {
 }
 
 std::optional<Module> importModel(const ParsedOptions &options, Console &console, int &exitCode,
-                                  std::vector<std::string> facts) {
+                                  std::vector<std::string> facts, bool withCache) {
   Result<ImportOptions> import = readImportOptions(options);
   if (!import) {
     exitCode = console.fail(import.failure());
     return std::nullopt;
   }
   import->facts = std::move(facts);
+  if (!withCache)
+    import->cache.clear();
   weft::Result<Module> module = Compiler().importFile(options.positional()[0], *import);
   if (!module) {
     exitCode = refuse(console, module.diagnostics());

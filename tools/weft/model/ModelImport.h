@@ -28,9 +28,10 @@ void warn(Console &console, const std::vector<Diagnostic> &diagnostics);
 /// `--limit` says of models.
 Result<ImportOptions> readImportOptions(const ParsedOptions &options);
 /// Imports the model that the first operand names, with its warnings printed. When there is none,
-/// `exitCode` is what the command returns. `facts` as in ImportOptions.
+/// `exitCode` is what the command returns. `facts` as in ImportOptions. `withCache`: as
+/// --cache says, else as the model has them.
 std::optional<Module> importModel(const ParsedOptions &options, Console &console, int &exitCode,
-                                  std::vector<std::string> facts = {});
+                                  std::vector<std::string> facts = {}, bool withCache = true);
 
 /// The function of that name, of the graph or planned; without a name 'main' or the first public one.
 Result<mlir::FunctionOpInterface> findFunction(const Module &module, const std::string &name);
