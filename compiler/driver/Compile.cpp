@@ -70,7 +70,7 @@ public:
       if (llvm::Error failure = compileHosts(hosts))
         return error("W0390", llvm::toString(std::move(failure)));
     llvm::move(hosts.objects, std::back_inserter(objects));
-    report("code", std::to_string(kernelCount()) + " kernels");
+    reportCode();
     if (Result<void> done = keepTemporaries(objects); !done)
       return done.diagnostics();
     return wasCancelled() ? Result<Artifact>(interruption()) : write(hosts.descriptor, objects);
@@ -501,8 +501,14 @@ private:
     return withWarnings(std::move(artifact));
   }
 
+  void reportCode() {
+    size_t kept = kernels.kept();
+    report("code", std::to_string(kernelCount()) + " kernels" +
+                       (kept ? ", " + std::to_string(kept) + " kept" : ""));
+  }
+
   Result<Artifact> embed(std::vector<std::string> objects) {
-    report("code", std::to_string(kernelCount()) + " kernels");
+    reportCode();
     EmbeddedFiles files(*options.embedding, variants[0], weights, impl);
     llvm::Expected<EmbeddedSizes> sizes = files.write(options.outputPath, std::move(objects));
     if (!sizes)

@@ -8,9 +8,12 @@
 
 namespace weft {
 
-/// By all that decides the code: the target with its accuracy, the schedule, the symbol and the
-/// specification.
+/// The code of a kernel: what a folder has, else compiled and kept there.
+llvm::Expected<KernelImage> imageOf(const KernelTarget &target, llvm::StringRef specification,
+                                    llvm::StringRef symbol, llvm::StringRef schedule);
+
 struct KernelCode::Impl {
+  /// The same, once.
   llvm::Expected<KernelImage> imageOf(const KernelTarget &target, llvm::StringRef specification,
                                       llvm::StringRef symbol, llvm::StringRef schedule);
 

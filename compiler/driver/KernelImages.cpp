@@ -26,7 +26,7 @@ std::vector<Job> KernelImages::jobs(const std::vector<Variant> &variants,
       llvm::Expected<KernelImage> made =
           options.kernelCode ? options.kernelCode->get().imageOf(*target, kernel->text,
                                                                  kernel->symbol, kernel->schedule)
-                             : target->compile(kernel->text, kernel->symbol, kernel->schedule);
+                             : imageOf(*target, kernel->text, kernel->symbol, kernel->schedule);
       if (!made)
         return made.takeError();
       image = std::move(*made);
@@ -34,6 +34,10 @@ std::vector<Job> KernelImages::jobs(const std::vector<Variant> &variants,
     });
   }
   return jobs;
+}
+
+size_t KernelImages::kept() const {
+  return size_t(llvm::count_if(images, [](const auto &each) { return each.second.isKept; }));
 }
 
 std::map<Unit, std::set<std::string>> KernelImages::byUnit() const {

@@ -29,6 +29,8 @@ public:
   const std::string &text(const PlannedKernel &kernel) const {
     return images.at(kernel.symbol).bytes;
   }
+  /// How many an earlier compilation made.
+  size_t kept() const;
   /// Symbols of kernels that do not multiply f32.
   std::map<Unit, std::set<std::string>> byUnit() const;
 

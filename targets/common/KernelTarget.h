@@ -47,6 +47,7 @@ struct KernelImage {
   int64_t threads = 0;    ///< of a block, on a device
   int64_t blockBytes = 0; ///< that a block's threads share there, beside what the code declares
   bool isCounted = false; ///< there its blocks count each other
+  bool isKept = false;    ///< an earlier compilation made it
 };
 
 /// How many words the blocks of a kernel that is counted have to count with, each 0 before and behind it.
