@@ -48,7 +48,9 @@ void addGraph(Passes &passes, const PipelineOptions &options) {
   passes.push_back(createFoldConstants(options.weight));
   passes.push_back(createConvolvePhases(options.weight));
   passes.push_back(createMoveQuantisations(options.weight));
-  passes.push_back(createUseIntegers(options.weight));
+  UseIntegersOptions integers;
+  integers.shorts = options.chooser && options.chooser->addsShortPairs();
+  passes.push_back(createUseIntegers(options.weight, integers));
   passes.push_back(createStoreParameters(options.weight));
   passes.push_back(createFoldScales(options.weight));
   passes.push_back(createChannelsLast());

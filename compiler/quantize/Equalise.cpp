@@ -12,7 +12,7 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr double kMostByte = 127, kLevels = 255;
+constexpr double kMostByte = 127, kMostShort = 32767, kLevels = 255;
 constexpr int64_t kMiddle = 128; ///< the zero point of symmetric bytes
 constexpr double kLeastScale = std::numeric_limits<float>::min();
 
@@ -206,6 +206,18 @@ EdgeThresholds thresholdsOf(const WeightExtent &extent, const std::vector<std::v
   return with;
 }
 
+/// Rows whose largest magnitude becomes `most`.
+static EdgeChoice rowsOf(LayerChoice::Form form, double most, const WeightExtent &extent,
+                         const std::vector<std::vector<float>> &sets, const EdgeStatistics &seen) {
+  size_t best = bestSet(sets.size(), [&](size_t set) {
+    return errorOf(extent, seen, set ? ArrayRef(sets[set]) : ArrayRef<float>(),
+                   seen.peaks[set] / seen.rows / (most * most));
+  });
+  LayerChoice rows;
+  rows.form = form;
+  return withSet(rows, sets, best);
+}
+
 std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
                                   const std::vector<std::vector<float>> &sets,
                                   const EdgeStatistics &seen, const EdgeThresholds &counted,
@@ -231,14 +243,16 @@ std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
   }
   if (!edge.hasRows)
     return choices;
-  size_t best = bestSet(sets.size(), [&](size_t set) {
-    return errorOf(extent, seen, factorsOf(set),
-                   seen.peaks[set] / seen.rows / (kMostByte * kMostByte));
-  });
-  LayerChoice rows;
-  rows.form = LayerChoice::Rows;
-  choices.push_back(withSet(rows, sets, best));
+  choices.push_back(rowsOf(LayerChoice::Rows, kMostByte, extent, sets, seen));
   return choices;
+}
+
+std::optional<EdgeChoice> wideRowsOf(const Edge &edge, const WeightExtent &extent,
+                                     const std::vector<std::vector<float>> &sets,
+                                     const EdgeStatistics &seen) {
+  if (!edge.hasRows || seen.least.empty())
+    return std::nullopt;
+  return rowsOf(LayerChoice::WideRows, kMostShort, extent, sets, seen);
 }
 
 std::optional<EdgeChoice> blocksOf(const Edge &edge, const std::vector<IntegerLayer> &layers,

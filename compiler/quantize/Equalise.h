@@ -105,6 +105,12 @@ std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
                                   const EdgeStatistics &seen, const EdgeThresholds &counted,
                                   const InputRounding &rounding = {});
 
+/// Rows of 16 bits, with the factors whose error is the least; nothing where the edge has no rows,
+/// or nothing was read.
+std::optional<EdgeChoice> wideRowsOf(const Edge &edge, const WeightExtent &extent,
+                                     const std::vector<std::vector<float>> &sets,
+                                     const EdgeStatistics &seen);
+
 /// Weights in blocks, what is read stays as it is; channels are divided by the factors whose error
 /// is the least, so that those that much is read of are rounded finely (AWQ). Nothing where a layer
 /// that reads the edge has no blocks, or nothing was read.

@@ -2,6 +2,7 @@
 
 #include "compiler/quantize/HardwareLimits.h"
 #include "compiler/hardware/SumBound.h"
+#include "dialects/weft/ops/Quantize.h"
 #include "passes/quant/BlockWeight.h"
 
 using namespace mlir;
@@ -46,6 +47,10 @@ std::optional<std::string> whyNotOfSizes(const IntegerLayer &layer, const Hardwa
 std::optional<InputRounding> roundingTo(const std::string &element, const HardwareTensor &operand,
                                         LayerChoice::Form form, double least) {
   InputRounding rounding;
+  if (form == LayerChoice::WideRows)
+    return element == "i16" && allows(operand, 0) && !operand.hasPowersOfTwo
+               ? std::optional(rounding)
+               : std::nullopt;
   rounding.isSigned = element == "i8";
   if (!rounding.isSigned && element != "ui8")
     return std::nullopt;
@@ -64,7 +69,9 @@ std::optional<InputRounding> roundingTo(const std::string &element, const Hardwa
 std::vector<HardwareLimits::Way>
 HardwareLimits::waysOf(const IntegerLayer &layer, LayerChoice::Form form, double least) const {
   std::vector<Way> ways;
-  ScaleUnit::Kind unit = form == LayerChoice::Rows ? ScaleUnit::Row : ScaleUnit::Tensor;
+  LayerChoice of;
+  of.form = form;
+  ScaleUnit::Kind unit = of.hasRowScales() ? ScaleUnit::Row : ScaleUnit::Tensor;
   for (const HardwareOperator &op : hardware.operators) {
     bool isOf = llvm::is_contained(op.names, layer.op->getName().stripDialect()) &&
                 op.operands.size() > 1 && hasWeight(op.operands[1]) && has(op.operands[0], unit) &&
@@ -101,7 +108,9 @@ std::string HardwareLimits::whyNot(const IntegerLayer &layer) const {
   StringRef name = layer.op->getName().stripDialect();
   bool hasForm = !waysOf(layer, LayerChoice::Static, 0).empty() ||
                  !waysOf(layer, LayerChoice::Static, -1).empty() ||
-                 !waysOf(layer, LayerChoice::Rows, 0).empty() || (layer.hasBlocks && hasBlocks());
+                 !waysOf(layer, LayerChoice::Rows, 0).empty() ||
+                 !waysOf(layer, LayerChoice::WideRows, 0).empty() ||
+                 (layer.hasBlocks && hasBlocks());
   if (hasForm)
     return "";
   for (const HardwareOperator &op : hardware.operators)
@@ -132,13 +141,15 @@ bool HardwareLimits::hasTables() const {
   return hardware.hasFloat("gather") && llvm::any_of(hardware.operators, reads);
 }
 
-std::optional<int64_t> HardwareLimits::mostWeightOf(const IntegerLayer &layer,
-                                                    const LayerChoice &choice,
-                                                    const HardwareOperator &way) const {
+std::optional<int64_t> mostWeightOf(const IntegerLayer &layer, const LayerChoice &choice,
+                                    ArrayRef<HardwareSum> sums,
+                                    const std::function<const char *(StringRef)> &weight) {
   MLIRContext *context = layer.op->getContext();
-  Type read = IntegerType::get(
-      context, 8, choice.rounding.isSigned ? IntegerType::Signless : IntegerType::Unsigned);
-  bool anyFits = llvm::all_of(way.sums, [&](const HardwareSum &sum) {
+  bool isWide = choice.form == LayerChoice::WideRows;
+  Type read = IntegerType::get(context, isWide ? 16 : 8,
+                               isWide || choice.rounding.isSigned ? IntegerType::Signless
+                                                                  : IntegerType::Unsigned);
+  bool anyFits = llvm::all_of(sums, [&](const HardwareSum &sum) {
     auto worst = worstSumOfTypes(layer.op, read, IntegerType::get(context, 8), sum.products);
     return worst && worst->fits(sum.bits);
   });
@@ -148,15 +159,15 @@ std::optional<int64_t> HardwareLimits::mostWeightOf(const IntegerLayer &layer,
   SmallVector<int64_t> dims =
       *cast<SymTensorType>(layer.weight.getResult().getType()).getConstantDims();
   ByteRounding rounding = choice.rounding;
-  int64_t low = rounding.isSigned ? INT8_MIN : 0, high = rounding.isSigned ? INT8_MAX : UINT8_MAX;
+  auto [low, high] = integerRange(read);
   while (rounding.mostWeight >= kLeastWeight) {
     RefTensor bytes(IntegerType::get(context, 8), dims);
     ByteWeight rounded = roundWeight(layer, elements, choice.factors, rounding);
     bytes.integers.assign(rounded.bytes.begin(), rounded.bytes.end());
     std::vector<std::vector<int64_t>> columns = columnsOf(layer.op, bytes);
     int64_t next = rounding.mostWeight;
-    for (const HardwareSum &sum : way.sums) {
-      WorstSum worst = worstSum(columns, low, high, sum.products);
+    for (const HardwareSum &sum : sums) {
+      WorstSum worst = worstSum(columns, int64_t(low), int64_t(high), sum.products);
       if (worst.fits(sum.bits))
         continue;
       // As many times less as the sum is too large, or one less where rounding is all that is
@@ -192,7 +203,7 @@ std::vector<EdgeChoice> HardwareLimits::kept(const std::vector<EdgeChoice> &choi
     }
     bool fits = true;
     for (auto [layer, way] : llvm::zip_equal(layers, ways)) {
-      std::optional<int64_t> most = mostWeightOf(*layer, each.choice, *way.op);
+      std::optional<int64_t> most = mostWeightOf(*layer, each.choice, way.op->sums, weight);
       fits &= most.has_value();
       rounding.mostWeight = most.value_or(rounding.mostWeight);
     }
@@ -205,7 +216,7 @@ std::vector<EdgeChoice> HardwareLimits::kept(const std::vector<EdgeChoice> &choi
 double HardwareLimits::secondsOf(double multiplyAdds, const IntegerLayer &layer,
                                  const LayerChoice *choice) const {
   double rate = hardware.floatMultiplyAddsPerSecond;
-  if (choice && choice->hasBytes())
+  if (choice && (choice->hasBytes() || choice->hasRowScales()))
     for (const Way &way : waysOf(layer, choice->form, choice->zero == 0 ? 0 : -1))
       if (way.input.isSigned == choice->rounding.isSigned && way.op->multiplyAddsPerSecond > 0) {
         rate = way.op->multiplyAddsPerSecond;

@@ -15,6 +15,12 @@
 
 namespace weft {
 
+/// The largest magnitude of a weight's bytes that no sum overflows with, whatever is read; nothing
+/// where even the smallest do.
+std::optional<int64_t> mostWeightOf(const IntegerLayer &layer, const LayerChoice &choice,
+                                    llvm::ArrayRef<HardwareSum> sums,
+                                    const std::function<const char *(llvm::StringRef)> &weight);
+
 class HardwareLimits {
 public:
   using Layers = std::vector<const IntegerLayer *>;
@@ -48,10 +54,6 @@ private:
   /// By layer, all with the same bytes of what they read; empty when there are none.
   std::vector<Way> waysTogether(const Layers &layers, LayerChoice::Form form, double least) const;
   bool hasBlocks() const;
-  /// The largest magnitude of bytes that no sum overflows with; nothing where even the smallest do.
-  std::optional<int64_t> mostWeightOf(const IntegerLayer &layer, const LayerChoice &choice,
-                                      const HardwareOperator &way) const;
-
   HardwareData hardware;
   std::function<const char *(llvm::StringRef)> weight;
 };

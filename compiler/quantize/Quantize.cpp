@@ -102,6 +102,7 @@ private:
       return quantizeError("W0308", llvm::toString(found.takeError()));
     sumsPairs = found->front().kernels->multipliesBytePairs();
     multipliesHalves = found->front().kernels->halfProductRate() > 1;
+    addsShortPairs = found->front().kernels->addsShortPairs();
     if (!elsewhere)
       return {};
     Result<uint64_t> bytes = elsewhere->fileBytesOf(module);
@@ -288,6 +289,9 @@ private:
       std::vector<EdgeChoice> choices =
           choicesOf(edges[i], extents[i], sets[i], edge, thresholds[i], rounding);
       addResults(edges[i], rounding, (*observer)->results(), choices);
+      if (hasWideRows())
+        if (auto rows = wideRowsOf(edges[i], extents[i], sets[i], edge))
+          choices.push_back(*rows);
       if (asksBlocks())
         if (auto blocks = blocksOf(edges[i], layers, extents[i], sets[i], edge))
           choices.push_back(*blocks);
@@ -301,6 +305,9 @@ private:
       decisions.push_back({{}, std::vector<EdgeChoice>(tableStays[i].empty()), i});
     return {};
   }
+
+  /// Hardware that is described has them where it says so; ONNX files say no rows.
+  bool hasWideRows() const { return options.onnxFile.empty() && (limits || addsShortPairs); }
 
   /// Hardware that is described and ONNX files have no products of bf16.
   bool hasHalfChoice(const Edge &edge, const std::vector<EdgeChoice> &choices) const {
@@ -366,11 +373,12 @@ private:
                              return onnx.everywhere.empty() || onnx.everywhere[layer].empty();
                            });
     llvm::erase_if(choices, [&](const EdgeChoice &c) {
-      return (!allHaveRows && c.choice.form == LayerChoice::Rows) ||
-             (!canBeEverywhere && c.choice.everywhere);
+      return (!allHaveRows && c.choice.hasRowScales()) || (!canBeEverywhere && c.choice.everywhere);
     });
     if (options.withoutRanges)
       choices = withoutRanges(std::move(choices));
+    if (!limits)
+      boundWideRows(decidingLayers(edge), choices);
     if (limits && !choices.empty()) {
       choices = limits->kept(choices, decidingLayers(edge), std::min(ranges.back().first, 0.0));
       for (size_t layer : choices.empty() ? decision.layers : std::vector<size_t>())
@@ -398,6 +406,20 @@ private:
         small.like = like;
         small.ranges.clear();
       }
+  }
+
+  /// Weights that meet rows of 16 bits are so small that no row makes a sum of more than 32; where
+  /// that rounds too much away, there are no such rows.
+  void boundWideRows(const HardwareLimits::Layers &deciding,
+                     std::vector<EdgeChoice> &choices) const {
+    auto weight = [&](StringRef name) { return module.get().weightBytes(name); };
+    llvm::erase_if(choices, [&](EdgeChoice &each) {
+      int64_t &most = each.choice.rounding.mostWeight;
+      for (const IntegerLayer *layer :
+           each.choice.form == LayerChoice::WideRows ? deciding : HardwareLimits::Layers())
+        most = mostWeightOf(*layer, each.choice, HardwareSum(), weight).value_or(0);
+      return most < kSmallWeight;
+    });
   }
 
   static std::vector<EdgeChoice> withoutRanges(std::vector<EdgeChoice> choices) {
@@ -548,12 +570,13 @@ private:
   }
 
   static std::string formOf(const Decision &decision, const EdgeChoice &choice) {
-    return decision.table                              ? "bytes"
-           : choice.choice.form == LayerChoice::Blocks ? "blocks4"
-           : choice.choice.form == LayerChoice::Half   ? "bf16"
-           : choice.choice.form == LayerChoice::Rows   ? "rows"
-           : choice.choice.everywhere                  ? "everywhere"
-                                                       : "static";
+    return decision.table                                ? "bytes"
+           : choice.choice.form == LayerChoice::Blocks   ? "blocks4"
+           : choice.choice.form == LayerChoice::Half     ? "bf16"
+           : choice.choice.form == LayerChoice::Rows     ? "rows"
+           : choice.choice.form == LayerChoice::WideRows ? "rows16"
+           : choice.choice.everywhere                    ? "everywhere"
+                                                         : "static";
   }
 
   static std::string roundingOf(const EdgeChoice &choice, size_t layer) {
@@ -604,6 +627,7 @@ private:
   std::optional<OtherMachine> elsewhere; ///< where it is to run; none: here
   std::string target;                    ///< what it is compiled for in the end
   bool sumsPairs = false;                ///< whether smaller weights are multiplied faster there
+  bool addsShortPairs = false;           ///< whether rows of 16 bits are multiplied faster there
   bool multipliesHalves = false;         ///< whether bf16 is multiplied faster there than f32
   std::unique_ptr<RoundedCaches> caches; ///< none: what is kept stays as it is
   std::optional<Search::Reference> reference; ///< with `caches`

@@ -19,9 +19,10 @@ constexpr unsigned kByteBits = 8, kHalfBits = 16, kFloatBits = 32;
 
 /// Of a weight's element and of what it is multiplied by.
 unsigned bitsOf(const LayerChoice &choice) {
-  return choice.form == LayerChoice::Half     ? 2 * kHalfBits
-         : choice.form == LayerChoice::Blocks ? kFloatBits + unsigned(kBlockBits)
-                                              : 2 * kByteBits - choice.rounding.hasSmallWeights();
+  return choice.form == LayerChoice::Half       ? 2 * kHalfBits
+         : choice.form == LayerChoice::WideRows ? kHalfBits + kByteBits
+         : choice.form == LayerChoice::Blocks   ? kFloatBits + unsigned(kBlockBits)
+                                                : 2 * kByteBits - choice.rounding.hasSmallWeights();
 }
 
 } // namespace

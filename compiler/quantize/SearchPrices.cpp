@@ -17,11 +17,12 @@ constexpr double kMostApart = 0.1;   ///< sum of prices and the whole, as parts 
 
 /// In texts of what is timed.
 char letterOf(const LayerChoice &choice) {
-  return choice.form == LayerChoice::Rows     ? 'r'
-         : choice.form == LayerChoice::Blocks ? 'b'
-         : choice.form == LayerChoice::Half   ? 'h'
-         : choice.everywhere                  ? 'e'
-                                              : 's';
+  return choice.form == LayerChoice::Rows       ? 'r'
+         : choice.form == LayerChoice::WideRows ? 'w'
+         : choice.form == LayerChoice::Blocks   ? 'b'
+         : choice.form == LayerChoice::Half     ? 'h'
+         : choice.everywhere                    ? 'e'
+                                                : 's';
 }
 
 } // namespace

@@ -65,7 +65,7 @@ llvm::Error checkDecision(const StrategyLine &decision, const StrategyLine &own,
   if (isTable)
     return llvm::Error::success();
   const IntegerLayer &layer = decided.layers[size_t(own.layer)];
-  if (decision.form == StrategyLine::Rows && !layer.hasRows)
+  if (decision.hasRowScales() && !layer.hasRows)
     return readError("layer '" + own.node + "' has no rows with scales of their own");
   if (decision.form == StrategyLine::Blocks && !layer.hasBlocks)
     return readError("layer '" + own.node + "' has no blocks of " + Twine(kWeightBlock));
@@ -85,10 +85,11 @@ llvm::Error checkDecision(const StrategyLine &decision, const StrategyLine &own,
 
 EdgeChoice choiceOf(const StrategyLine &line) {
   EdgeChoice choice;
-  choice.choice.form = line.form == StrategyLine::Rows     ? LayerChoice::Rows
-                       : line.form == StrategyLine::Blocks ? LayerChoice::Blocks
-                       : line.form == StrategyLine::Half   ? LayerChoice::Half
-                                                           : LayerChoice::Static;
+  choice.choice.form = line.form == StrategyLine::Rows       ? LayerChoice::Rows
+                       : line.form == StrategyLine::WideRows ? LayerChoice::WideRows
+                       : line.form == StrategyLine::Blocks   ? LayerChoice::Blocks
+                       : line.form == StrategyLine::Half     ? LayerChoice::Half
+                                                             : LayerChoice::Static;
   choice.choice.everywhere = line.form == StrategyLine::Everywhere;
   choice.choice.scale = line.scale;
   choice.choice.zero = line.zero;
@@ -147,11 +148,12 @@ StrategyFiles strategyFiles(const Module &module, const std::vector<Decision> &d
     const EdgeChoice &choice = decision.choices[chosen - 1];
     for (size_t layer : decision.layers) {
       StrategyLine &line = lines[layer];
-      line.form = choice.choice.form == LayerChoice::Rows     ? StrategyLine::Rows
-                  : choice.choice.form == LayerChoice::Blocks ? StrategyLine::Blocks
-                  : choice.choice.form == LayerChoice::Half   ? StrategyLine::Half
-                  : choice.choice.everywhere                  ? StrategyLine::Everywhere
-                                                              : StrategyLine::Static;
+      line.form = choice.choice.form == LayerChoice::Rows       ? StrategyLine::Rows
+                  : choice.choice.form == LayerChoice::WideRows ? StrategyLine::WideRows
+                  : choice.choice.form == LayerChoice::Blocks   ? StrategyLine::Blocks
+                  : choice.choice.form == LayerChoice::Half     ? StrategyLine::Half
+                  : choice.choice.everywhere                    ? StrategyLine::Everywhere
+                                                                : StrategyLine::Static;
       line.scale = choice.choice.scale;
       line.zero = choice.choice.zero;
       line.rounding = choice.choice.rounding;

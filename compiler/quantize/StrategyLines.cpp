@@ -109,6 +109,7 @@ Error readForm(StringRef text, StrategyLine &line) {
   line.form = words[0] == "static"       ? StrategyLine::Static
               : words[0] == "everywhere" ? StrategyLine::Everywhere
               : words[0] == "rows"       ? StrategyLine::Rows
+              : words[0] == "rows16"     ? StrategyLine::WideRows
               : words[0] == "blocks4"    ? StrategyLine::Blocks
               : words[0] == "bf16"       ? StrategyLine::Half
               : words[0] == "bytes"      ? StrategyLine::Bytes
@@ -117,7 +118,7 @@ Error readForm(StringRef text, StrategyLine &line) {
     return readRoundedKey(words[1], line);
   size_t fixed = hasScale(line.form) ? 3 : 1;
   ArrayRef<StringRef> others = ArrayRef(words).drop_front(std::min(fixed, words.size()));
-  if (hasScale(line.form) || line.form == StrategyLine::Rows)
+  if (hasScale(line.form) || line.hasRowScales())
     readRounding(others, line.rounding);
   if (hasScale(line.form))
     readResult(others, line.result);
@@ -136,8 +137,8 @@ Error readFactors(StringRef text, StrategyLine &line) {
     return Error::success();
   auto [strengthText, list] = text.split(": ");
   std::optional<double> strength = realNumber(strengthText);
-  bool hasFactors = line.form == StrategyLine::Static || line.form == StrategyLine::Rows ||
-                    line.form == StrategyLine::Blocks;
+  bool hasFactors =
+      line.form == StrategyLine::Static || line.hasRowScales() || line.form == StrategyLine::Blocks;
   if (!hasFactors || !strength || *strength > 1)
     return readError(quotedText(text) + " is no equalisation such as 0.8: 1.5 0.75");
   line.strength = *strength;
@@ -187,6 +188,7 @@ std::string layerText(int64_t layer) {
 
 std::string StrategyLine::text() const {
   std::string what = form == Rows         ? "rows"
+                     : form == WideRows   ? "rows16"
                      : form == F32        ? "f32"
                      : form == Blocks     ? "blocks4"
                      : form == Half       ? "bf16"

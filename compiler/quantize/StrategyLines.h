@@ -14,12 +14,12 @@
 namespace weft {
 
 struct StrategyLine {
-  enum Form { F32, Static, Everywhere, Rows, Blocks, Half, Bytes };
+  enum Form { F32, Static, Everywhere, Rows, WideRows, Blocks, Half, Bytes };
   int64_t layer;      ///< its position in the program; tables follow all layers
   std::string node;   ///< asField of its name
   std::string weight; ///< a key of the weight's type and elements
   Form form = F32;    ///< "f32", "static scale=S zero=Z", "everywhere scale=S zero=Z", "rows",
-                      ///< "blocks4", "blocks4 rounded=KEY", "bf16"; of a table "bytes"
+                      ///< "rows16", "blocks4", "blocks4 rounded=KEY", "bf16"; of a table "bytes"
   float scale = 1;    ///< of a static one, also everywhere
   int64_t zero = 0;   ///< 0 to 255
   /// Behind the form where it is not the usual one: "signed", "weight<=64", "one_scale",
@@ -37,6 +37,7 @@ struct StrategyLine {
       rounded; ///< of blocks: a key of the numbers that stand beside (RoundedWeights.h); empty:
                ///< to nearest
 
+  bool hasRowScales() const { return form == Rows || form == WideRows; }
   std::string text() const;
 };
 

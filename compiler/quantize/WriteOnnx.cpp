@@ -70,7 +70,7 @@ public:
   llvm::Error add(const StrategyLine &line) {
     const IntegerLayer &layer = layers[size_t(line.layer)];
     std::string name = nodeNameOf(layer.op);
-    if (line.form == StrategyLine::Rows)
+    if (line.hasRowScales())
       return readError("layer '" + name + "' has rows with scales of their own, which QDQ files " +
                        "cannot say");
     if (line.form == StrategyLine::Blocks)

@@ -62,6 +62,7 @@ public:
   bool isForDevice() const override { return own->isForDevice(); }
   bool looksUpBytes() const override { return own->looksUpBytes(); }
   bool multipliesBytePairs() const override { return own->multipliesBytePairs(); }
+  bool addsShortPairs() const override { return own->addsShortPairs(); }
   std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const override {
     tuning.apply(specification, *own);
     return own->choose(specification);

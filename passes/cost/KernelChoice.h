@@ -51,6 +51,8 @@ public:
   virtual bool looksUpBytes() const { return false; }
   /// Whether bytes are multiplied in pairs whose sums saturate, where weights are known to be so small that none does.
   virtual bool multipliesBytePairs() const { return false; }
+  /// Whether pairs of products of signed numbers of 16 bits take as long as one of f32.
+  virtual bool addsShortPairs() const { return false; }
   /// Sets the specification's picks where records have some, and says how it is computed; nothing when the target has no way.
   virtual std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const = 0;
   /// Additions and multiplications of a nanosecond by one core, as far as the target says it, by what the kernel multiplies with: no processor's figure.

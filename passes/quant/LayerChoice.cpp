@@ -12,7 +12,7 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr double kMostByte = 127;
+constexpr double kMostByte = 127, kMostShort = 32767;
 constexpr uint8_t kRowZero =
     128; ///< signed bytes as unsigned ones, which processors multiply by signed ones
 
@@ -111,6 +111,8 @@ ArrayAttr choicesAttr(MLIRContext *context, ArrayRef<LayerChoice> choices) {
     NamedAttrList entries;
     if (choice.form == LayerChoice::Rows)
       entries.set("rows", b.getUnitAttr());
+    else if (choice.form == LayerChoice::WideRows)
+      entries.set("wide_rows", b.getUnitAttr());
     else if (choice.form == LayerChoice::Blocks)
       entries.set("blocks", b.getUnitAttr());
     else if (choice.form == LayerChoice::Half)
@@ -156,15 +158,16 @@ FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
   for (Attribute each : list ? list.getValue() : ArrayRef<Attribute>()) {
     auto entries = dyn_cast<DictionaryAttr>(each);
     LayerChoice choice;
-    choice.form = entries && entries.contains("rows")     ? LayerChoice::Rows
-                  : entries && entries.contains("blocks") ? LayerChoice::Blocks
-                  : entries && entries.contains("half")   ? LayerChoice::Half
-                                                          : LayerChoice::Static;
+    choice.form = entries && entries.contains("rows")        ? LayerChoice::Rows
+                  : entries && entries.contains("wide_rows") ? LayerChoice::WideRows
+                  : entries && entries.contains("blocks")    ? LayerChoice::Blocks
+                  : entries && entries.contains("half")      ? LayerChoice::Half
+                                                             : LayerChoice::Static;
     auto scale = entries ? entries.getAs<FloatAttr>("scale") : FloatAttr();
     auto zero = entries ? entries.getAs<IntegerAttr>("zero") : IntegerAttr();
     if (auto factors = entries ? entries.getAs<DenseF32ArrayAttr>("factors") : DenseF32ArrayAttr())
       choice.factors = factors.asArrayRef().vec();
-    bool fits = choice.form == LayerChoice::Rows     ? layer.hasRows
+    bool fits = choice.hasRowScales()                ? layer.hasRows
                 : choice.form == LayerChoice::Blocks ? layer.hasBlocks
                 : choice.form == LayerChoice::Half   ? canBeHalf(layer)
                                                      : scale && zero && zero.getValue().ult(256);
@@ -335,8 +338,10 @@ Value buildChoice(ImplicitLocOpBuilder &b, const IntegerLayer &layer, const Laye
   if (choice.form == LayerChoice::Blocks)
     return productOf(b, layer, x, restoredBlocks(b, layer, blocksOf(layer, weight, choice, files)));
   if (choice.form == LayerChoice::Rows)
-    scale = {scaleOfRows(b, x, layer.summed),
+    scale = {scaleOfRows(b, x, layer.summed, kMostByte),
              choice.rounding.isSigned ? byteFill(b, true, 0) : byteFill(b, false, kRowZero)};
+  else if (choice.form == LayerChoice::WideRows)
+    scale = {scaleOfRows(b, x, layer.summed, kMostShort), fill(b, b.getI16IntegerAttr(0))};
   Value input = restored(b, x, scale);
   Value columns =
       restoredWeight(b, layer, roundWeight(layer, weight, choice.factors, choice.rounding), files);

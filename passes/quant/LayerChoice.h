@@ -36,12 +36,14 @@ mlir::Value valueGivenBehind(mlir::Operation *layer, unsigned operators);
 
 struct LayerChoice {
   enum Form {
-    Static, ///< the whole input is rounded, by `scale` and `zero`
-    Rows,   ///< rows are rounded to signed bytes, each by a scale that is computed from it
+    Static,   ///< the whole input is rounded, by `scale` and `zero`
+    Rows,     ///< rows are rounded to signed bytes, each by a scale that is computed from it
+    WideRows, ///< the same with 16 bits, times bytes
     Blocks, ///< the input stays, and only the weight is rounded, in blocks of few bits (BlockWeight.h)
     Half, ///< both are rounded to bf16, and products are summed in f32
   };
   bool hasBytes() const { return form == Static || form == Rows; }
+  bool hasRowScales() const { return form == Rows || form == WideRows; }
   Form form = Static;
   float scale = 1;
   int64_t zero = 0;      ///< 0 to 255

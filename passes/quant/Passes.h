@@ -17,7 +17,8 @@ namespace weft {
 /// With access to the bytes of named weights; without, only constants written in the program are known.
 std::unique_ptr<mlir::Pass>
 createMoveQuantisations(std::function<const char *(llvm::StringRef)> weight);
-std::unique_ptr<mlir::Pass> createUseIntegers(std::function<const char *(llvm::StringRef)> weight);
+std::unique_ptr<mlir::Pass> createUseIntegers(std::function<const char *(llvm::StringRef)> weight,
+                                              const UseIntegersOptions &options);
 std::unique_ptr<mlir::Pass>
 createStoreParameters(std::function<const char *(llvm::StringRef)> weight);
 std::unique_ptr<mlir::Pass> createFoldScales(std::function<const char *(llvm::StringRef)> weight);

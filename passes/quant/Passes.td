@@ -22,7 +22,8 @@ def UseIntegers : Pass<"weft-use-integers", "::mlir::func::FuncOp"> {
   let summary = "contractions and convolutions of dequantised operands are computed with integers";
   let description = [{
     For 8-bit operands of which one is constant, or a part of a constant that a rank has, with one scale and zero point for the other. Ranks
-    then add integers, so their sums are exact.
+    then add integers, so their sums are exact. With `shorts`, signed rows of 16 bits without zero points meet such a constant, too, where its
+    bytes are so small that no sum takes more than 32 bits.
 
     ```mlir
     %a = weft.dequantize %p, %s, %z         %2 = weft.contract "m k, k n -> m n" %p, %q accumulate i32
@@ -31,6 +32,7 @@ def UseIntegers : Pass<"weft-use-integers", "::mlir::func::FuncOp"> {
                                             %1 = weft.mul %4, %scales         // %s * %t
     ```
   }];
+  let options = [Option<"shorts", "shorts", "bool", "false", "rows of 16 bits are multiplied by bytes in pairs">];
   let dependentDialects = ["::weft::WeftDialect"];
 }
 

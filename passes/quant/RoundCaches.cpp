@@ -175,7 +175,7 @@ private:
   Rounded rounded(Value part, const Cache &cache) {
     if (!hasScales())
       return {converted(part, element), {}};
-    Value reals = converted(part, b.getF32Type()), scale = scaleOfRows(b, reals, *cache.row);
+    Value reals = converted(part, b.getF32Type()), scale = scaleOfRows(b, reals, *cache.row, 127);
     return {b.create<QuantizeOp>(reals, scale, byteFill(b, true, 0)), scale};
   }
   Value restored(Rounded rounded, const Cache &cache) {

@@ -8,7 +8,6 @@ namespace weft {
 namespace {
 
 constexpr float kLeastRow = 1e-30f; ///< a row of zeros has a scale, too
-constexpr double kMostByte = 127;
 
 } // namespace
 
@@ -21,14 +20,14 @@ Value byteFill(ImplicitLocOpBuilder &b, bool isSigned, int64_t number) {
       b, b.getIntegerAttr(isSigned ? Type(b.getI8Type()) : b.getIntegerType(8, false), number));
 }
 
-Value scaleOfRows(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> along) {
+Value scaleOfRows(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> along, double most) {
   Value largest = b.create<ReduceOp>(CombinerKind::Max, b.create<AbsOp>(x), along);
   SmallVector<SymExpr> dims(cast<SymTensorType>(x.getType()).getDims());
   for (int64_t d : along)
     dims[size_t(d)] = SymExpr::constant(b.getContext(), 1);
   Value rows = b.create<ReshapeOp>(largest, DimsAttr::get(b.getContext(), dims));
   Value some = b.create<MaximumOp>(rows, fill(b, b.getF32FloatAttr(kLeastRow)));
-  return b.create<MulOp>(some, fill(b, b.getF32FloatAttr(float(1 / kMostByte))));
+  return b.create<MulOp>(some, fill(b, b.getF32FloatAttr(float(1 / most))));
 }
 
 } // namespace weft

@@ -4,6 +4,9 @@
 //
 //   sa * sw * (sum of a * w  -  za * sum of w  -  zw * sum of a  +  count * za * zw)
 //
+// Signed rows of 16 bits are multiplied as integers, too, where the target has pairs of such products, no zero point is in the way, and the
+// weight's bytes are so small that no row makes a sum overflow.
+//
 // The sums are exact integers, so the result is nearer to the model's reals than one computed in floats. Ranks exchange integers, too: those
 // of a sum are exact however it is split, so results have the bits of one rank.
 //===------------------------------------------------------------------------------------------===//
@@ -16,7 +19,9 @@
 #include "passes/quant/Passes.h"
 #include "passes/quant/ProductDims.h"
 #include "passes/quant/QuantisedViews.h"
+#include "passes/quant/WeightBytes.h"
 #include "passes/quant/ZeroPointSums.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -30,8 +35,9 @@ SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType());
 
 class Rewriter {
 public:
-  Rewriter(func::FuncOp function, WeightReader weight)
-      : b(function.getLoc(), function.getContext()), constants(std::move(weight)) {}
+  Rewriter(func::FuncOp function, WeightReader weight, bool multipliesShorts)
+      : b(function.getLoc(), function.getContext()), constants(weight), weight(std::move(weight)),
+        multipliesShorts(multipliesShorts) {}
 
   void run(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -136,12 +142,37 @@ private:
   std::optional<Operands> match(Value lhs, Value rhs, unsigned channel,
                                 ArrayRef<int64_t> summed = {}) {
     auto a = lhs.getDefiningOp<DequantizeOp>(), w = rhs.getDefiningOp<DequantizeOp>();
-    if (!a || !w || !isByte(a.getInput()) || !isByte(w.getInput()) ||
-        !constantBehind(w.getInput()) || !isOne(a.getZero()) ||
-        !(isOne(a.getScale()) || isPerRow(a.getScale(), lhs, summed)) ||
+    if (!a || !w || !isByte(w.getInput()) || !constantBehind(w.getInput()) ||
+        !(isByte(a.getInput()) || (!summed.empty() && sumsShorts(a, w, channel))) ||
+        !isOne(a.getZero()) || !(isOne(a.getScale()) || isPerRow(a.getScale(), lhs, summed)) ||
         !isPerChannel(w.getScale(), rhs, channel) || !isPerChannel(w.getZero(), rhs, channel))
       return std::nullopt;
     return Operands{a, withSigns(w)};
+  }
+
+  /// Whether no rows of 16 bits make a sum that takes more than 32.
+  bool sumsShorts(DequantizeOp a, DequantizeOp w, unsigned channel) {
+    ConstantOp constant = constantBehind(w.getInput());
+    auto stored = typeOf(constant.getResult());
+    std::optional<SmallVector<int64_t>> sizes = stored.getConstantDims();
+    if (!multipliesShorts || !typeOf(a.getInput()).getElementType().isSignlessInteger(16) ||
+        !constants.isZero(a.getZero()) || !constants.isZero(w.getZero()) || !sizes ||
+        stored.getRank() != typeOf(w.getInput()).getRank() || isUnsigned(stored.getElementType()))
+      return false;
+    std::optional<SmallVector<int8_t>> bytes = bytesOf(constant, weight);
+    if (!bytes)
+      return false;
+    size_t columns = size_t((*sizes)[channel]), behind = 1;
+    for (int64_t size : ArrayRef(*sizes).drop_front(channel + 1))
+      behind *= size_t(size);
+    SmallVector<int64_t> least(columns, 0), most(columns, 0);
+    for (auto [i, byte] : llvm::enumerate(*bytes)) {
+      int64_t low = int64_t(byte) * INT16_MIN, high = int64_t(byte) * INT16_MAX;
+      least[i / behind % columns] += std::min(low, high);
+      most[i / behind % columns] += std::max(low, high);
+    }
+    return llvm::all_of(llvm::concat<int64_t>(least, most),
+                        [](int64_t sum) { return llvm::isInt<32>(sum); });
   }
 
   /// Unsigned integers of a weight as signed ones, 128 below with their zero point: instructions multiply unsigned bytes by signed ones.
@@ -300,20 +331,23 @@ private:
 
   ImplicitLocOpBuilder b;
   ConstantValues constants;
+  WeightReader weight;
+  bool multipliesShorts;
 };
 
 struct UseIntegersPass : impl::UseIntegersBase<UseIntegersPass> {
+  using UseIntegersBase::UseIntegersBase;
   void runOnOperation() override {
     if (!getOperation().isExternal() && isQuantised(getOperation()))
-      Rewriter(getOperation(), weight).run(getOperation().getBody().front());
+      Rewriter(getOperation(), weight, shorts).run(getOperation().getBody().front());
   }
   WeightReader weight;
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createUseIntegers(WeightReader weight) {
-  auto pass = std::make_unique<UseIntegersPass>();
+std::unique_ptr<Pass> createUseIntegers(WeightReader weight, const UseIntegersOptions &options) {
+  auto pass = std::make_unique<UseIntegersPass>(options);
   pass->weight = std::move(weight);
   return pass;
 }

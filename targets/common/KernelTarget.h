@@ -101,8 +101,9 @@ public:
   virtual std::string join(llvm::ArrayRef<std::string> images) const { return ""; }
   /// Whether functions of bytes are looked up in tables by instructions for vectors.
   virtual bool looksUpBytes() const { return false; }
-  /// See KernelChooser.
+  /// As of KernelChooser.
   virtual bool multipliesBytePairs() const { return false; }
+  virtual bool addsShortPairs() const { return false; }
   /// How many products of bf16 are summed in f32 in the time of one of f32.
   virtual unsigned halfProductRate() const { return 1; }
   /// See KernelChooser.

@@ -52,6 +52,7 @@ public:
 
   bool looksUpBytes() const override { return level.machine.looksUpBytes(); }
   bool multipliesBytePairs() const override { return level.machine.multipliesBytePairs(); }
+  bool addsShortPairs() const override { return level.machine.pairInstructions() == 1; }
   unsigned halfProductRate() const override {
     return productsOf(level.machine.tiles()              ? Unit::HalfTiles
                       : level.machine.addsHalfProducts() ? Unit::HalfPairs

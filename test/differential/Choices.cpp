@@ -10,7 +10,7 @@ using namespace mlir;
 namespace weft::test {
 namespace {
 
-constexpr double kMostByte = 127;
+constexpr double kMostByte = 127, kMostShort = 32767;
 
 /// Powers of two divide without rounding.
 std::vector<float> randomFactors(Graph &g, int64_t channels) {
@@ -25,7 +25,9 @@ LayerChoice::Form randomForm(Graph &g, bool isProduct, bool isInGroups, int64_t 
     return LayerChoice::Half;
   if (!isProduct || g.dice(2))
     return LayerChoice::Static;
-  return channels % kWeightBlock == 0 && g.dice(2) ? LayerChoice::Blocks : LayerChoice::Rows;
+  if (channels % kWeightBlock == 0 && g.dice(2))
+    return LayerChoice::Blocks;
+  return g.dice(3) ? LayerChoice::Rows : LayerChoice::WideRows;
 }
 
 LayerChoice randomChoice(Graph &g, Operation *layer) {
@@ -42,8 +44,9 @@ LayerChoice randomChoice(Graph &g, Operation *layer) {
         g.dice(2) ? powerOfTwoFrom(most / 128) : float(most / g.dice.oneOf({97.3, 61.7}));
     choice.zero = g.dice.oneOf({0, 7, 128, 255});
   }
-  if (choice.hasBytes()) {
+  if (choice.hasBytes())
     choice.rounding.isSigned = g.dice(2);
+  if (choice.hasBytes() || choice.hasRowScales()) {
     choice.rounding.mostWeight = g.dice.oneOf({127, 127, 64});
     choice.rounding.hasOneScale = g.dice.chance(1, 4);
     choice.rounding.hasPowersOfTwo = g.dice.chance(1, 4);
@@ -120,8 +123,10 @@ Knowledge withChoices(Graph &g, Operation *layer, Knowledge sum, double count) {
   count = std::max(count, 1.0);
   double most = 4 * count * (k.most + 1) * g.know(w).most;
   double error = precisionOf(g.b.getF32Type()) * most * (2 * std::sqrt(count) + 2);
-  if (choices[size_t(chosen) - 1].form == LayerChoice::Rows) // half of a row's largest is half way
-    error += most / kMostByte;
+  LayerChoice::Form form = choices[size_t(chosen) - 1].form;
+  if (form == LayerChoice::Rows ||
+      form == LayerChoice::WideRows) // half of a row's largest is half way
+    error += most / (form == LayerChoice::Rows ? kMostByte : kMostShort);
   return {most, 0, error, false};
 }
 

@@ -16,8 +16,11 @@ std::string tensor(const std::string &dims, const std::string &element) {
   return "!weft.tensor<[" + dims + "], " + element + ">";
 }
 
+constexpr int64_t kBytes = 256, kShorts = 65536; ///< how many values inputs have
+
 void agrees(const std::string &text, std::initializer_list<Sizes> all, const std::string &schedule,
-            double most, const std::vector<std::string> &targets = kTargets) {
+            double most, const std::vector<std::string> &targets = kTargets,
+            int64_t values = kBytes) {
   for (const std::string &target : targets) {
     if (!isSupported(target))
       continue;
@@ -31,7 +34,7 @@ void agrees(const std::string &text, std::initializer_list<Sizes> all, const std
       for (auto &[name, size] : sizes)
         at += name + "=" + std::to_string(size) + " ";
       INFO(at);
-      double difference = program.difference(sizes, 1, 256);
+      double difference = program.difference(sizes, 1, values);
       INFO(program.error());
       CHECK(difference <= most);
     }
@@ -146,6 +149,21 @@ TEST_CASE("integers: products of bytes of all signs are exact") {
 TEST_CASE("integers: long sums and several blocks are exact") {
   agrees(product(130, 70, "ui8", "i8", false), {rows(3), rows(17)}, "integer_contraction", 0);
   agrees(product(3000, 150, "ui8", "i8", true), {rows(1), rows(5)}, "integer_contraction", 0);
+}
+
+TEST_CASE(
+    "integers: products of rows of 16 bits are exact, also where sums wrap and rows are no whole "
+    "pairs") {
+  std::vector<std::string> targets = kTargets;
+  if (isSupported(kTileTargets[0])) // whose tiles take bytes only
+    targets.push_back(kTileTargets[0]);
+  for (int64_t k : {1, 36, 37})
+    for (bool transposed : {false, true})
+      agrees(product(k, 33, "i16", "i8", transposed),
+             {rows(0), rows(1), rows(2), rows(14), rows(15), rows(29)}, "integer_contraction", 0,
+             targets, kShorts);
+  agrees(product(3000, 150, "i16", "i8", true), {rows(1), rows(5)}, "integer_contraction", 0,
+         targets, kShorts);
 }
 
 TEST_CASE(

@@ -165,7 +165,7 @@ struct QuantizedPoint {
 struct QuantizedLayer {
   std::string name; ///< of the model's node
   std::string
-      form; ///< "f32", "static", "everywhere", "rows", "blocks4", "bf16", or of a table "bytes"
+      form; ///< "f32", "static", "everywhere", "rows", "rows16", "blocks4", "bf16", or of a table "bytes"
   double strength = -1; ///< of the equalisation of its channels; -1: none
   double loss =
       0; ///< 1 - cosine when everything else stays f32, together with what reads the same value

@@ -9,9 +9,9 @@ namespace weft {
 LogicalResult ContractOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                            Adaptor adaptor, SmallVectorImpl<Type> &results) {
   Type lhs = elementOf(adaptor.getLhs()), rhs = elementOf(adaptor.getRhs());
-  bool bytes = lhs.isIntOrFloat() && rhs.isIntOrFloat() && isa<IntegerType>(lhs) &&
-               isa<IntegerType>(rhs) && elementBits(lhs) <= 8 && elementBits(rhs) <= 8;
-  if (lhs != rhs && !bytes) // R1
+  bool areIntegers = isa<IntegerType>(lhs) && isa<IntegerType>(rhs) && elementBits(rhs) <= 8 &&
+                     (elementBits(lhs) <= 8 || (lhs.isSignlessInteger(16) && !isUnsigned(rhs)));
+  if (lhs != rhs && !areIntegers) // R1
     return refuseBeside(location, adaptor.getRhs(), "rhs",
                         "'weft.contract' operands must have one element type, but are ", lhs,
                         " and ", rhs);

@@ -10,7 +10,7 @@ def Weft_ContractOp : Weft_PureOp<"contract", [Weft_RuleInterface, Weft_Referenc
   let description = [{
     The rule is the attribute, as in an einsum: `weft.contract "b i k, k j -> b i j" %x, %w`.
 
-    (R1) Both operands have the same element type, or are 8-bit integers.
+    (R1) Both operands have the same element type, or are 8-bit integers, or the left one has signed integers of 16 bits and the right one of 8.
     (R2) Products and sums are computed in `accumulate`, which is also the result's element type.
   }];
   let arguments = (ins StrAttr:$rule, Weft_Tensor:$lhs, Weft_Tensor:$rhs, TypeAttr:$accumulate);

@@ -50,6 +50,10 @@ TEST_CASE(
   CHECK(line.factors == std::vector<float>{1.5f, 0.75f});
   CHECK(printStrategy(lines) == kPlain + "\n" + kStatic + "\n");
   CHECK(linesOf(with("static scale=0.0122999996 zero=5", "rows"))[0].form == StrategyLine::Rows);
+  std::string wide = with("static scale=0.0122999996 zero=5", "rows16");
+  CHECK(linesOf(wide)[0].form == StrategyLine::WideRows);
+  CHECK(linesOf(wide)[0].factors.size() == 2);
+  CHECK(printStrategy(linesOf(wide)) == wide + "\n");
   std::string blocks = with("static scale=0.0122999996 zero=5", "blocks4");
   CHECK(linesOf(blocks)[0].form == StrategyLine::Blocks);
   CHECK(printStrategy(linesOf(blocks)) == blocks + "\n");
@@ -130,6 +134,9 @@ TEST_CASE("bytes that are not the usual ones stand behind the form, in one order
   std::string rows = with("static scale=0.0122999996 zero=5", "rows weight<=64");
   CHECK(linesOf(rows)[0].rounding.mostWeight == 64);
   CHECK(printStrategy(linesOf(rows)) == rows + "\n");
+  std::string wide = with("static scale=0.0122999996 zero=5", "rows16 weight<=119");
+  CHECK(linesOf(wide)[0].rounding.mostWeight == 119);
+  CHECK(printStrategy(linesOf(wide)) == wide + "\n");
   for (const char *words : {"one_scale signed", "weight<=0", "weight<=127", "weight<=1e1",
                             "signed signed", "unsigned"}) {
     INFO(words);

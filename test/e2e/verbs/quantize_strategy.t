@@ -26,6 +26,30 @@ $ sed 's/ | [^|]* | [^|]*$/ | blocks4 | -/' odd.strategy > odd4.strategy && weft
 ! error[W0324]: odd4.strategy: the strategy is for another model: layer '/first/MatMul' has no blocks of 32
 ? 1
 
+# Rows of 16 bits are another, which are multiplied in pairs; hardware may have none, and convolutions have no rows.
+$ sed 's/ | [^|]* | [^|]*$/ | rows16 | -/' s.strategy > r.strategy && weft quantize -q quantize.mlir -t x86:v3 --strategy r.strategy --apply -o rows.weft -o rows.mlir && weft verify -q rows.mlir rows.weft --dim m=5
+$ grep -c ' weft.quantize .*, i16>' rows.mlir
+| 2
+$ weft inspect --why rows.mlir -t x86:v3 | grep -c 'multiplies pairs of i16'
+| 2
+$ weft check rows.mlir --hardware x86-v3 | tail -1
+| rows.mlir: keeps to 'x86-v3'; {*} in integers, {*} in floats{*}
+$ weft check rows.mlir --hardware qdq
+|   /first/MatMul: quantize: gives or reads i16, which the description has nowhere
+|   /first/MatMul: dequantize: gives or reads i16, which the description has nowhere
+|   /first/MatMul: contract: what it reads is i16, the description allows ui8, i8
+|   /second/MatMul: quantize: gives or reads i16, which the description has nowhere
+|   /second/MatMul: dequantize: gives or reads i16, which the description has nowhere
+|   /second/MatMul: contract: what it reads is i16, the description allows ui8, i8
+! error[W0331]: rows.mlir: 6 operations break the description 'qdq'
+? 1
+$ sed 's/| rows16 |/| rows16 weight<=64 |/' r.strategy > n.strategy && weft quantize -q quantize.mlir --strategy n.strategy --apply -o narrow.mlir && grep -c ' weft.quantize .*, i16>' narrow.mlir
+| 2
+$ weft quantize -q images.mlir --calibration none --time 0.2s --strategy i.strategy -o i.weft
+$ sed 's/ | [^|]* | [^|]*$/ | rows16 | -/' i.strategy > i16.strategy && weft quantize images.mlir --strategy i16.strategy --apply -o no.weft
+! error[W0324]: i16.strategy: the strategy is for another model: layer '{*}' has no rows with scales of their own
+? 1
+
 # What a weight in blocks was rounded to stands beside the line that names it; without it, or with other numbers, the strategy is refused.
 $ python3 -c "
 $+ import array, random; r = random.Random(1); array.array('f', [r.gauss(0, 0.1) for i in range(64 * 2048)]).tofile(open('wide.bin', 'wb'))"
@@ -34,7 +58,7 @@ $ weft quantize wide.mlir --calibration calls --budget 'size<=0.45x' --strategy 
 ! ...
 $ python3 -c "
 $+ import json; l = json.load(open('wide.json'))['layers'][0]; print(l['form'], l['rounded'], [c.get('rounded') for c in l['choices'] if 'most_weight' not in c])"
-| blocks4 moments [None, None, 'moments']
+| blocks4 moments [None, None, None, 'moments']
 $ grep -c '<td>blocks4</td><td>moments</td>' wide.html
 | 1
 $ sed 's/[0-9a-f]\{16\}/KEY/g' w.strategy

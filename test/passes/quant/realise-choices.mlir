@@ -36,6 +36,19 @@ func.func @rows(%x: !weft.tensor<[b, m, 2], f32>) -> !weft.tensor<[b, m, 2], f32
   return %y : !weft.tensor<[b, m, 2], f32>
 }
 
+// Rows of 16 bits keep their floats where nobody says that the target has such products.
+// CHECK-LABEL: func @wide_rows
+// CHECK: %[[MOST:.*]] = weft.fill 3.05185094E-5 : f32
+// CHECK: weft.quantize %arg0, %{{.*}} -> !weft.tensor<[m, 2], i16>
+// CHECK: weft.constant dense<{{\[\[}}127, 64], [-64, 127]]> : tensor<2x2xi8>
+// INTEGERS-LABEL: func @wide_rows
+// INTEGERS: weft.contract {{.*}} accumulate f32
+func.func @wide_rows(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<[[254.0, 1.0], [-128.0, 2.0]]> : tensor<2x2xf32> -> <[2, 2], f32>
+  %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{wide_rows}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
+
 // What nothing was chosen for stays.
 // CHECK-LABEL: func @plain
 // CHECK: %[[W:.*]] = weft.constant dense<1.000000e+00>

@@ -7,6 +7,10 @@ using namespace mlir;
 
 namespace weft {
 
+static bool hasShorts(Value tensor) {
+  return cast<SymTensorType>(tensor.getType()).getElementType().isSignlessInteger(16);
+}
+
 Match<ByteContraction> ByteContraction::match(func::FuncOp spec) {
   Match<ContractOp> root = onlyRoot<ContractOp>(spec, kNoProduct);
   if (!root)
@@ -16,10 +20,13 @@ Match<ByteContraction> ByteContraction::match(func::FuncOp spec) {
     return Decline::otherKind("the product is not of integers summed in i32");
   auto a = dyn_cast<BlockArgument>(op.getLhs()), w = dyn_cast<BlockArgument>(op.getRhs());
   auto type = cast<SymTensorType>(op.getResult().getType());
-  if (!a || !isByte(a))
-    return Decline{"the rows are not bytes in memory"};
+  bool hasShortRows = a && hasShorts(a);
+  if (!a || !(isByte(a) || hasShortRows))
+    return Decline{"the rows are neither bytes nor signed numbers of 16 bits in memory"};
   if (!w || !spec.getArgAttr(w.getArgNumber(), kWeightAttr) || !isByte(w))
     return Decline{"the second matrix is no constant of bytes"};
+  if (hasShortRows && isUnsigned(cast<SymTensorType>(w.getType()).getElementType()))
+    return Decline{"rows of 16 bits meet unsigned bytes"};
   if (Decline why = unlessResultsHave(type, spec))
     return why;
   IterationRule rule = IterationRule::of(op);
@@ -35,7 +42,7 @@ Match<ByteContraction> ByteContraction::match(func::FuncOp spec) {
   if (!kSize || !nSize || *kSize < 1 || *nSize < 1)
     return Decline{kNotConstant};
   return ByteContraction{op,     a.getArgNumber(), w.getArgNumber(), type.getDim(0),
-                         *kSize, *nSize,           rhs->first == n};
+                         *kSize, *nSize,           rhs->first == n,  hasShortRows};
 }
 
 } // namespace weft

@@ -1,9 +1,9 @@
-//===- IntegerContraction.cpp - Rows of bytes times packed bytes, tiled in registers ----------===//
+//===- IntegerContraction.cpp - Rows of integers times packed bytes, tiled in registers -------===//
 //
 // C[m, n] = epilogue(sum over k of A[m, k] * W[k, n]) in i32 with constant k and n.
 //
 //   for block of panels, tile of rows                                      [units]
-//     widen the rows to 16 bits into scratch, where G = 2                  [widen rows]
+//     widen rows of bytes to 16 bits into scratch, where G = 2             [widen rows]
 //     pair them there, where G = 8 and panels are many; shift them         [place]
 //     there, where G = 4 and the processor has no unsigned by signed
 //     for panel of two vectors of columns, or three                        [panels]
@@ -20,7 +20,8 @@
 //   G = 4   where the processor multiplies unsigned by signed bytes and adds
 //           four products; A is read where it is
 //   G = 2   anywhere else, and for other signs: pairs of 16-bit numbers; A's
-//           rows are widened into scratch once per tile
+//           rows are widened into scratch once per tile, but read where they
+//           are when they are such numbers already, and whole pairs
 //
 // Sums are exact (modulo 2^32) in all. Tiles and blocks of panels are those of PanelBlocks.h.
 //===------------------------------------------------------------------------------------------===//
@@ -46,16 +47,16 @@ using Shape = ByteContraction;
 struct Products {
   Products(const Shape &s, const VectorMachine &machine)
       : dot(machine, s.op), signs(IntegerDot::signsOf(s.op.getLhs(), s.op.getRhs())),
-        areMatrices(ByteMatrixTile::takes(machine, signs, s.k)),
+        areMatrices(!s.hasShortRows && ByteMatrixTile::takes(machine, signs, s.k)),
         vectors(areMatrices ? ByteMatrixTile::vectorsFor(s.n, s.k, machine)
                             : IntegerTile::vectorsFor(s.n, machine)),
         columns(vectors * machine.lanes()),
         pairsRows(areMatrices && ByteMatrixTile::paysToPair(llvm::divideCeil(s.n, columns))),
         shiftsRows(!areMatrices && dot.isShifted() &&
-                   IntegerTile::paysToShift(llvm::divideCeil(s.n, columns))) {}
+                   IntegerTile::paysToShift(llvm::divideCeil(s.n, columns))),
+        widens(!areMatrices && dot.widens() && !(s.hasShortRows && s.k % 2 == 0)) {}
   Unit unit() const { return areMatrices ? Unit::ByteMatrices : dot.unit(); }
   int64_t group() const { return areMatrices ? ByteMatrixTile::kGroup : dot.group(); }
-  bool widens() const { return !areMatrices && dot.widens(); }
   WeightLayout layout(WeightLayout::Order order) const {
     return areMatrices ? WeightLayout::dots(columns, order, group(), 1)
                        : dot.layout(order, columns, 1);
@@ -76,6 +77,7 @@ struct Products {
   bool areMatrices;
   int64_t vectors, columns;   ///< of a panel
   bool pairsRows, shiftsRows; ///< in scratch
+  bool widens;                ///< rows, or pads them, in scratch
 };
 
 /// [widen rows] All rows as 16-bit numbers, padded to whole groups.
@@ -84,7 +86,7 @@ void widenRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t 
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
   int64_t width = 2 * c.machine.lanes(), whole = s.k / width * width;
   for (int64_t r = 0; r < rows; ++r) {
-    Value from = elementPointer(c.b, a, c.b.getI8Type(), number(r * s.k));
+    Value from = elementPointer(c.b, a, c.b.getI8Type(), number(r * s.rowBytes()));
     Value to = elementPointer(c.b, scratch, c.b.getI8Type(), number(r * rowBytes));
     auto copy = [&](Value k, int64_t count) { dot.widen(c, from, to, k, count, s.op.getLhs()); };
     c.loop(number(0), number(whole), width, [&](Value k) { copy(k, width); });
@@ -109,12 +111,12 @@ void emitPanels(KernelContext &c, const Shape &s, const Products &products,
   });
   auto rowsOf = [&](Value nth) {
     Value first = t.nth(c, nth, rows).first;
-    return elementPointer(c.b, c.inputs[s.lhs], byte, c.mul(first, number(s.k)));
+    return elementPointer(c.b, c.inputs[s.lhs], byte, c.mul(first, number(s.rowBytes())));
   };
   auto sourceOf = [&](Value nth) {
-    RowRuns source{rowsOf(nth), s.k, s.k};
+    RowRuns source{rowsOf(nth), s.rowBytes(), s.k};
     source.readsBeyond = false; // the tensor may end there
-    if (products.widens()) {
+    if (products.widens) {
       source.rowBytes = llvm::divideCeil(s.k, 2) * 4;
       widenRows(c, s, products.dot, rows, source.first, t.scratch, source.rowBytes);
       source.first = t.scratch;
@@ -129,7 +131,7 @@ void emitPanels(KernelContext &c, const Shape &s, const Products &products,
     if (int64_t turns = tile.turns(source))
       source.nextRows = NextRows(c, s.op.getResult(), rows, here.first,
                                  {panel, tile.vectors, tile.columns}, turns);
-    Value next = elementPointer(c.b, rowsOf(nth), byte, number(rows * s.k));
+    Value next = elementPointer(c.b, rowsOf(nth), byte, number(rows * s.rowBytes()));
     source.ahead = blocks.ahead(c, here, panel, c.inputs[s.rhs], next);
     return elementPointer(c.b, c.inputs[s.rhs], byte,
                           c.mul(panel, number(products.panelBytes(s.k))));
@@ -171,7 +173,7 @@ public:
     Shape s = *Shape::match(spec);
     Products products(s, machine);
     int64_t most = mostRows(s, machine),
-            scratch = products.widens()     ? most * llvm::divideCeil(s.k, 2) * 4
+            scratch = products.widens       ? most * llvm::divideCeil(s.k, 2) * 4
                       : products.pairsRows  ? ByteMatrixTile::pairedBytes(most, s.k)
                       : products.shiftsRows ? IntegerTile::shiftedBytes(most, s.k, machine)
                                             : 0;

@@ -23,6 +23,8 @@ Match<ByteContraction> match(func::FuncOp spec, const VectorMachine &machine) {
     return s;
   if (!TileStrips::fit(machine))
     return Decline::otherKind("the target has no unit for tiles");
+  if (s && s->hasShortRows)
+    return Decline{"the rows are not bytes in memory"};
   if (s && s->k % kGroup != 0)
     return Decline{"the rows are no whole number of groups of four bytes"};
   return s;

@@ -23,6 +23,8 @@ ByteSigns IntegerDot::signsOf(Value activations, Value weights) {
 IntegerDot::IntegerDot(const VectorMachine &machine, Operation *product)
     : signs(signsOf(product->getOperand(0), product->getOperand(1))), shifted(0), pairSums(0),
       four(false), wideWeights(false) {
+  if (!isByte(product->getOperand(0)))
+    return;
   int64_t proven = pairSumsOf(product);
   ByteSigns others{!signs.isLeftSigned, signs.isRightSigned};
   if (takes(machine, signs, proven))
@@ -111,6 +113,8 @@ Value IntegerDot::multiplyAdd(KernelContext &c, Value sum, ValueRange activation
 }
 
 Value IntegerDot::widen(KernelContext &c, Value bytes, Value tensor) const {
+  if (!isByte(tensor))
+    return bytes;
   Type wide = c.b.getI16Type();
   if (auto vector = dyn_cast<VectorType>(bytes.getType()))
     wide = vector.clone(wide);
@@ -120,10 +124,11 @@ Value IntegerDot::widen(KernelContext &c, Value bytes, Value tensor) const {
 
 void IntegerDot::widen(KernelContext &c, Value from, Value to, Value k, int64_t count,
                        Value tensor) const {
-  Type byte = c.b.getI8Type(), type = count == 1 ? byte : Type(VectorType::get({count}, byte));
-  Value bytes = c.b.create<LLVM::LoadOp>(type, elementPointer(c.b, from, byte, k), 1);
-  c.b.create<LLVM::StoreOp>(widen(c, bytes, tensor), elementPointer(c.b, to, c.b.getI16Type(), k),
-                            2);
+  Type element = isByte(tensor) ? c.b.getI8Type() : c.b.getI16Type();
+  Type type = count == 1 ? element : Type(VectorType::get({count}, element));
+  Value elements = c.b.create<LLVM::LoadOp>(type, elementPointer(c.b, from, element, k), 1);
+  c.b.create<LLVM::StoreOp>(widen(c, elements, tensor),
+                            elementPointer(c.b, to, c.b.getI16Type(), k), 2);
 }
 
 } // namespace weft

@@ -23,6 +23,7 @@ namespace weft {
 
 class IntegerDot {
 public:
+  /// Activations may be numbers of 16 bits.
   IntegerDot(const VectorMachine &machine, mlir::Operation *product);
   /// Of activations and weights in memory.
   static ByteSigns signsOf(mlir::Value activations, mlir::Value weights);
@@ -58,9 +59,9 @@ public:
   /// Of one group or of several, at most atOnce().
   mlir::Value multiplyAdd(KernelContext &c, mlir::Value sum, mlir::ValueRange activations,
                           mlir::ValueRange weights) const;
-  /// Bytes of a tensor as 16-bit numbers.
+  /// Bytes of a tensor as 16-bit numbers, which may be such already.
   mlir::Value widen(KernelContext &c, mlir::Value bytes, mlir::Value tensor) const;
-  /// Copies `count` bytes at `from + k` as 16-bit numbers to `to + 2 * k`.
+  /// Copies `count` elements from the kth at `from` on as 16-bit numbers to `to`.
   void widen(KernelContext &c, mlir::Value from, mlir::Value to, mlir::Value k, int64_t count,
              mlir::Value tensor) const;
 
