@@ -21,16 +21,16 @@ static bool isStoredPart(Operation *op) {
   return part && !isSplat(part->whole);
 }
 
-/// A view of bytes that are the rows of a product with a constant: its tiles read rows as they lie in memory, so the view writes them there.
-static bool movesByteRows(Operation *view) {
+/// A view of integers that are the rows of a product with a constant: its tiles read rows as they lie in memory, so the view writes them there.
+static bool movesIntegerRows(Operation *view) {
   if (view->getNumOperands() != 1 || view->getNumResults() != 1 || isa<ReshapeOp>(view))
     return false;
   auto elementOf = [](Value value) {
     return cast<SymTensorType>(value.getType()).getElementType();
   };
   Type element = elementOf(view->getResult(0));
-  if (!element.isInteger(8) || element != elementOf(view->getOperand(0)) ||
-      constantBehind(view->getOperand(0)))
+  if (!(element.isInteger(8) || element.isInteger(16)) ||
+      element != elementOf(view->getOperand(0)) || constantBehind(view->getOperand(0)))
     return false;
   SmallVector<OpOperand *> reads = llvm::to_vector(llvm::make_pointer_range(view->getUses()));
   while (!reads.empty()) {
@@ -53,7 +53,7 @@ bool isFree(Operation *op) {
   if (isStoredPart(op))
     return false;
   auto element = dyn_cast<ElementOpInterface>(op);
-  return element && element.rootKind() == RootKind::View && !movesByteRows(op);
+  return element && element.rootKind() == RootKind::View && !movesIntegerRows(op);
 }
 
 bool isStored(Operation *op) {

@@ -166,6 +166,17 @@ TEST_CASE(
          targets, kShorts);
 }
 
+TEST_CASE("integers: rows of 16 bits that lie as columns are written as rows before") {
+  std::string x = tensor("36, m", "i16"), r = tensor("m, 36", "i16"), w = tensor("36, 33", "i8"),
+              y = tensor("m, 33", "i32");
+  agrees("func.func @main(%x: " + x + ") -> " + y +
+             " attributes {weft.symbols = #weft.symbols<m>} {\n  %w = weft.constant " +
+             bytesText({36, 33}, "i8") + " -> " + w + "\n  %r = weft.transpose %x [1, 0] : (" + x +
+             ") -> " + r + "\n  %y = weft.contract \"m k, k n -> m n\" %r, %w accumulate i32 : (" +
+             r + ", " + w + ") -> " + y + "\n  return %y : " + y + "\n}\n",
+         {rows(1), rows(19)}, "integer_contraction", 0, kTargets, kShorts);
+}
+
 TEST_CASE(
     "integers: long sums are exact by wider panels, too, and what follows takes them from memory") {
   agrees(product(384, 46, "ui8", "i8", false), {rows(0), rows(1), rows(8), rows(19)},
