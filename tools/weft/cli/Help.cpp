@@ -170,7 +170,8 @@ std::string overview() {
       addRow(out, optionText(row), row.help, 34);
   addRow(out, "      --version", "the same as 'weft version'", 34);
   out += "\nExit codes: 0 done, 1 input refused, 2 wrong usage, 3 comparison failed,\n"
-         "            4 machine lacks something, 70 internal error, 130 interrupted\n\n"
+         "            4 machine lacks something, 70 internal error, 130 interrupted\n"
+         "Environment: WEFT_KERNELS=FOLDER keeps the code of kernels for what is compiled next\n\n"
          "More: weft help VERB\n";
   return out;
 }
