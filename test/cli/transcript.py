@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs transcripts: commands with what they must print and exit with.
 
-    transcript.py --bin DIR [--bin DIR…] [--data DIR] FILE.t…
+    transcript.py --bin DIR [--bin DIR…] [--data DIR] [--keep-kernels] FILE.t…
 
     # A comment: the sentence that the next command proves.
     $ weft run sample.weft --taget x
@@ -11,6 +11,7 @@
 
 Within a line {*} stands for any text and {#} for a number; a line `...` after | or ! stands for any number of lines.
 Each file runs in an empty folder with the files of --data copied into it. `$+` continues a command on the next line.
+With --keep-kernels commands of a file take the code of kernels that others compiled: where compiling is not what it is about.
 WEFT_BLESS=1 writes what was printed into the file; lines that matched keep their marks.
 """
 
@@ -80,7 +81,7 @@ def run(path, options):
     failures = 0
     parts = parse(path)
     steps = [part for part in parts if isinstance(part, Step)]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as kernels:
         for data in options.data:
             for file in pathlib.Path(data).iterdir():
                 if file.is_file():
@@ -89,6 +90,8 @@ def run(path, options):
                if not key.startswith("WEFT_") and key not in ("NO_COLOR", "LANG", "LC_CTYPE")}
         env |= {"PATH": os.pathsep.join(options.bin + [env.get("PATH", "/usr/bin:/bin")]), "LC_ALL": "C.UTF-8",
                 "TERM": "dumb", "HOME": folder}
+        if options.keep_kernels:
+            env["WEFT_KERNELS"] = kernels
         for step in steps:
             result = subprocess.run(["sh", "-c", step.command], cwd=folder, env=env, stdin=subprocess.DEVNULL,
                                     capture_output=True, text=True, errors="replace", timeout=120)
@@ -128,6 +131,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", action="append", default=[], type=os.path.abspath)
     parser.add_argument("--data", action="append", default=[])
+    parser.add_argument("--keep-kernels", action="store_true")
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     sys.exit(1 if sum(run(path, options) for path in options.files) else 0)
