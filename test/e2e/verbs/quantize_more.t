@@ -50,7 +50,7 @@ $ python3 -c "
 $+ import json; d = json.load(open('small.json')); print(d['bytes'] <= 0.995 * d['f32_bytes'], d['layers'][0]['form'] != 'f32')
 $+ print([c['form'] for c in d['layers'][0]['choices'] if 'most_weight' not in c])"
 | True True
-| ['static', 'rows', 'blocks4']
+| ['static', 'rows', 'rows16', 'blocks4']
 $ weft quantize one.mlir --calibration calls --prices shared.prices --budget 'size<=2K' -o no.weft
 ! ...
 ! error[W0322]: no choice keeps all budgets: the nearest takes {*}
