@@ -49,7 +49,7 @@ void addGraph(Passes &passes, const PipelineOptions &options) {
   passes.push_back(createConvolvePhases(options.weight));
   passes.push_back(createMoveQuantisations(options.weight));
   UseIntegersOptions integers;
-  integers.shorts = options.chooser && options.chooser->addsShortPairs();
+  integers.shorts = options.chooser->addsShortPairs();
   passes.push_back(createUseIntegers(options.weight, integers));
   passes.push_back(createStoreParameters(options.weight));
   passes.push_back(createFoldScales(options.weight));
@@ -184,7 +184,7 @@ void registerPipelines() {
         [phase](OpPassManager &manager, const TextOptions &text) {
           PipelineOptions options;
           options.explain = text.explain;
-          if (phase == "fuse" || phase == "plan")
+          if (phase != "partition")
             options.chooser = chooserFor(text.target);
           for (std::unique_ptr<Pass> &pass : passesOf(phase, options))
             add(manager, std::move(pass));

@@ -37,9 +37,8 @@ struct PipelineOptions {
   std::vector<std::string> inPlaceInputs; ///< those inputs; empty: all that can
   bool explain = false;                   ///< kernels keep why they are apart
   std::function<const char *(llvm::StringRef)> weight; ///< bytes of a named weight
-  std::shared_ptr<const KernelChooser>
-      chooser; ///< of the phases behind "partition"; of "graph" null: no target
-  std::shared_ptr<const OverlapChooser> records; ///< of exchanges; null: as estimated
+  std::shared_ptr<const KernelChooser> chooser;        ///< of all phases but "partition"
+  std::shared_ptr<const OverlapChooser> records;       ///< of exchanges; null: as estimated
 };
 
 /// "import" (no passes), "partition", "graph", "fuse", "plan".

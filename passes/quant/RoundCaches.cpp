@@ -27,6 +27,8 @@ namespace weft {
 
 namespace {
 
+constexpr double kMostByte = 127;
+
 constexpr StringLiteral kScaleSuffix = "_scale";
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
@@ -175,7 +177,8 @@ private:
   Rounded rounded(Value part, const Cache &cache) {
     if (!hasScales())
       return {converted(part, element), {}};
-    Value reals = converted(part, b.getF32Type()), scale = scaleOfRows(b, reals, *cache.row, 127);
+    Value reals = converted(part, b.getF32Type()),
+          scale = scaleOfRows(b, reals, *cache.row, kMostByte);
     return {b.create<QuantizeOp>(reals, scale, byteFill(b, true, 0)), scale};
   }
   Value restored(Rounded rounded, const Cache &cache) {
