@@ -39,7 +39,8 @@ static double bytesLess(const IntegerLayer &layer, const LayerChoice &choice) {
 
 std::vector<DecisionKind> kindsOf(llvm::ArrayRef<Decision> decisions,
                                   llvm::ArrayRef<IntegerLayer> layers,
-                                  llvm::ArrayRef<ByteTable> tables) {
+                                  llvm::ArrayRef<ByteTable> tables,
+                                  llvm::ArrayRef<ValueProducts> values) {
   std::vector<DecisionKind> kinds;
   for (const Decision &decision : decisions) {
     DecisionKind &kind = kinds.emplace_back();
@@ -52,6 +53,15 @@ std::vector<DecisionKind> kindsOf(llvm::ArrayRef<Decision> decisions,
       continue;
     }
     kind.bytes.assign(decision.choices.size(), 0);
+    if (decision.values) {
+      kind.isTimed.assign(decision.choices.size(), true);
+      for (Operation *op : values[*decision.values].operations) {
+        os << op->getName() << op->getPropertiesAsAttribute();
+        llvm::interleaveComma(op->getOperandTypes(), os << ':');
+        os << ';';
+      }
+      continue;
+    }
     for (size_t index : decision.layers) {
       kind.weights += elementsOf(layers[index]);
       for (auto [bytes, choice] : llvm::zip_equal(kind.bytes, decision.choices))

@@ -5,6 +5,7 @@
 #include "compiler/quantize/Strategy.h"
 #include "passes/quant/ByteTables.h"
 #include "passes/quant/IntegerLayers.h"
+#include "passes/quant/ValueProducts.h"
 
 namespace weft {
 
@@ -18,7 +19,8 @@ struct DecisionKind {
 /// By decision.
 std::vector<DecisionKind> kindsOf(llvm::ArrayRef<Decision> decisions,
                                   llvm::ArrayRef<IntegerLayer> layers,
-                                  llvm::ArrayRef<ByteTable> tables);
+                                  llvm::ArrayRef<ByteTable> tables,
+                                  llvm::ArrayRef<ValueProducts> values);
 
 /// More than caches hold: a call of few rows spends its time with reading them.
 bool haveManyWeights(llvm::ArrayRef<IntegerLayer> layers);

@@ -52,7 +52,7 @@ public:
                       &Quantizer::readHardware, &Quantizer::findLayers, &Quantizer::observe})
       if (Result<void> done = (this->*step)(); !done)
         return done.diagnostics();
-    Search search(module, options, deadline, decisions, kindsOf(decisions, layers, tables));
+    Search search(module, options, deadline, decisions, kindsOf(decisions, layers, tables, values));
     if (limits && limits->hasDeclaredPrices())
       search.setDeclared([this](const std::vector<BoundCall> &calls) {
         return declaredPrices(module, *limits, layers, decisions, calls);
@@ -180,10 +180,12 @@ private:
     layers = integerLayers(*function);
     edges = edgesOf(layers);
     tables = byteTables(*function);
+    values = valueProducts(*function);
     if (Result<void> done = checkMask(*function); !done)
       return done;
     stays.assign(layers.size(), "");
     tableStays.assign(tables.size(), "");
+    valuesStay.assign(values.size(), whyNoHalves());
     for (const std::string &text : options.keepF32) {
       llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(text);
       if (!pattern)
@@ -196,9 +198,14 @@ private:
       for (size_t i = 0; i < tables.size(); ++i)
         if (matchesNode(*pattern, tables[i].read.getLoc()))
           isUsed = true, tableStays[i] = "kept";
+      for (size_t i = 0; i < values.size(); ++i)
+        if (llvm::any_of(values[i].products,
+                         [&](Operation *op) { return matchesNode(*pattern, op->getLoc()); }))
+          isUsed = true, valuesStay[i] = "kept";
       if (!isUsed)
         return quantizeError(
-            "W0309", "'" + text + "' names no product or convolution that integers could compute");
+            "W0309",
+            "'" + text + "' names no product or convolution that could become anything else");
     }
     for (size_t i = 0; limits && i < layers.size(); ++i)
       if (stays[i].empty())
@@ -302,16 +309,27 @@ private:
     if (Result<void> done = roundBlocks(sets); !done)
       return done;
     for (size_t i = 0; i < tables.size(); ++i)
-      decisions.push_back({{}, std::vector<EdgeChoice>(tableStays[i].empty()), i});
+      decisions.push_back({{}, std::vector<EdgeChoice>(tableStays[i].empty()), i, {}});
+    EdgeChoice half;
+    half.choice.form = LayerChoice::Half;
+    for (size_t i = 0; i < values.size(); ++i)
+      decisions.push_back({{}, std::vector<EdgeChoice>(valuesStay[i].empty(), half), {}, i});
     return {};
   }
 
   /// Hardware that is described has them where it says so; ONNX files say no rows.
   bool hasWideRows() const { return options.onnxFile.empty() && (limits || addsShortPairs); }
 
-  /// Hardware that is described and ONNX files have no products of bf16.
+  /// Why there are no products of bf16, or empty.
+  const char *whyNoHalves() const {
+    return limits                      ? "the hardware multiplies no bf16"
+           : !options.onnxFile.empty() ? "bf16 is not written into ONNX files"
+           : !multipliesHalves         ? "bf16 is not multiplied faster"
+                                       : "";
+  }
+
   bool hasHalfChoice(const Edge &edge, const std::vector<EdgeChoice> &choices) const {
-    return multipliesHalves && !limits && options.onnxFile.empty() && !choices.empty() &&
+    return !*whyNoHalves() && !choices.empty() &&
            llvm::all_of(edge.layers, [&](size_t layer) { return canBeHalf(layers[layer]); });
   }
 
@@ -549,22 +567,32 @@ private:
   }
 
   std::vector<QuantizedLayer> describe(const Search &search) const {
-    std::vector<QuantizedLayer> list(layers.size() + tables.size());
-    for (size_t i = 0; i < list.size(); ++i) {
-      bool isTable = i >= layers.size();
-      size_t table = i - layers.size();
-      list[i].name = nodeNameOf(isTable ? tables[table].read.getOperation() : layers[i].op);
-      list[i].form = "f32";
-      list[i].reason = isTable ? tableStays[table] : stays[i];
-    }
+    std::vector<QuantizedLayer> list;
+    auto add = [&](Operation *op, const std::string &reason) {
+      QuantizedLayer &layer = list.emplace_back();
+      layer.name = nodeNameOf(op);
+      layer.form = "f32";
+      layer.reason = reason;
+    };
+    for (auto [layer, reason] : llvm::zip_equal(layers, stays))
+      add(layer.op, reason);
+    for (auto [table, reason] : llvm::zip_equal(tables, tableStays))
+      add(table.read, reason);
+    for (auto [group, reason] : llvm::zip_equal(values, valuesStay))
+      add(group.first(), reason);
     for (size_t d = 0; d < decisions.size(); ++d) {
       for (size_t layer : decisions[d].layers) {
         list[layer].least = ranges[d].first;
         list[layer].most = ranges[d].second;
         describe(search, d, layer, list[layer]);
       }
-      if (decisions[d].table && !decisions[d].choices.empty())
+      if (decisions[d].choices.empty())
+        continue;
+      if (decisions[d].table)
         describe(search, d, layers.size(), list[layers.size() + *decisions[d].table]);
+      if (decisions[d].values)
+        describe(search, d, layers.size(),
+                 list[layers.size() + tables.size() + *decisions[d].values]);
     }
     return list;
   }
@@ -613,8 +641,9 @@ private:
     layer.reason = !layer.reason.empty() ? layer.reason
                    : decision.choices.empty()
                        ? (options.withoutRanges ? "needs ranges" : "no call reaches it")
-                   : saves ? "loses too much"
-                           : "not faster in integers";
+                   : saves           ? "loses too much"
+                   : decision.values ? "not faster in bf16"
+                                     : "not faster in integers";
     if (!decision.choices.empty())
       layer.loss = search.lossOfChoice(d, unsigned(decision.choices.size()));
   }
@@ -636,9 +665,10 @@ private:
   std::vector<IntegerLayer> layers;
   std::vector<Edge> edges;
   std::vector<ByteTable> tables;
-  std::vector<std::string> tableStays; ///< as `stays`
-  std::vector<std::string> stays;      ///< by layer why it stays in f32 whatever it saves, or empty
-  OnnxLimits onnx;                     ///< of the ONNX file that is asked for; empty without one
+  std::vector<ValueProducts> values;
+  /// Why it stays in f32 whatever it saves, or empty: by layer, by table, by products of values.
+  std::vector<std::string> stays, tableStays, valuesStay;
+  OnnxLimits onnx; ///< of the ONNX file that is asked for; empty without one
   std::vector<std::pair<double, double>> ranges; ///< of what edges' layers read, by decision
   std::vector<Decision> decisions;
 };

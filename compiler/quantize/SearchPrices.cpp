@@ -188,6 +188,10 @@ std::string Search::textOf(const Strategy &tried) const {
       text += (choice ? "t " : "f ") + std::to_string(*decisions[i].table) + ";";
       continue;
     }
+    if (decisions[i].values) {
+      text += (choice ? "v " : "f ") + std::to_string(*decisions[i].values) + ";";
+      continue;
+    }
     text += choice ? letterOf(choice->choice) : 'f';
     text += choice && choice->choice.rounding.isSigned ? "-" : "";
     text += choice && choice->choice.rounding.hasOneScale ? "1" : "";

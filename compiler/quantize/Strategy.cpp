@@ -6,6 +6,7 @@
 #include "passes/quant/BlockWeight.h"
 #include "passes/quant/ByteTables.h"
 #include "passes/quant/Simulation.h"
+#include "passes/quant/ValueProducts.h"
 #include <map>
 
 using namespace mlir;
@@ -48,11 +49,15 @@ std::shared_ptr<Module::Impl> annotated(const Module &module,
   Result<func::FuncOp> function = calledFunction(Module(copy));
   std::vector<IntegerLayer> layers = integerLayers(*function);
   std::vector<ByteTable> tables = byteTables(*function);
+  std::vector<ValueProducts> values = valueProducts(*function);
   WeightFiles files = filesOf(copy);
   for (auto [decision, chosen] : llvm::zip_equal(decisions, strategy)) {
     if (decision.table && !decision.choices.empty())
       tables[*decision.table].read->setAttr(kTableChosenAttr,
                                             Builder(context).getI64IntegerAttr(chosen));
+    if (decision.values && !decision.choices.empty())
+      values[*decision.values].first()->setAttr(kValuesChosenAttr,
+                                                Builder(context).getI64IntegerAttr(chosen));
     for (size_t layer : decision.layers) {
       SmallVector<LayerChoice> choices;
       for (const EdgeChoice &choice : decision.choices) {
@@ -122,15 +127,17 @@ Result<std::unique_ptr<Simulation>> Simulation::create(const Module &module,
   if (Result<void> done = runPass(*impl, createSimulateChoices(filesOf(impl))); !done)
     return done.diagnostics();
   auto simulation = std::make_unique<Simulation>();
-  std::map<size_t, size_t> decisionOf; // by layer
-  for (auto [i, decision] : llvm::enumerate(decisions))
+  std::map<size_t, size_t> decisionOf, decisionOfTable, decisionOfValues;
+  for (auto [i, decision] : llvm::enumerate(decisions)) {
+    if (decision.choices.empty())
+      continue;
     for (size_t layer : decision.layers)
-      if (!decision.choices.empty())
-        decisionOf[layer] = i;
-  std::map<size_t, size_t> decisionOfTable;
-  for (auto [i, decision] : llvm::enumerate(decisions))
-    if (decision.table && !decision.choices.empty())
+      decisionOf[layer] = i;
+    if (decision.table)
       decisionOfTable[*decision.table] = i;
+    if (decision.values)
+      decisionOfValues[*decision.values] = i;
+  }
   for (auto [layer, decision] : decisionOf) {
     simulation->decisionOf.push_back(decision);
     for (auto [i, choice] : llvm::enumerate(decisions[decision].choices))
@@ -140,8 +147,9 @@ Result<std::unique_ptr<Simulation>> Simulation::create(const Module &module,
         simulation->zeros.push_back(uint8_t(choice.choice.zero));
       }
   }
-  for (auto [table, decision] : decisionOfTable)
-    simulation->decisionOf.push_back(decision);
+  for (const auto &others : {decisionOfTable, decisionOfValues})
+    for (auto [position, decision] : others)
+      simulation->decisionOf.push_back(decision);
   Result<std::unique_ptr<Session>> session = Session::compile(Module(impl), options, "simulate");
   if (!session)
     return session.diagnostics();

@@ -13,12 +13,13 @@
 
 namespace weft {
 
-/// The layers that read one edge decide together, or a table for itself.
+/// The layers that read one edge decide together; tables and products of values, which are no
+/// layers, each for itself.
 struct Decision {
   std::vector<size_t> layers; ///< positions among integerLayers; none is of two decisions
   std::vector<EdgeChoice> choices;
-  std::optional<size_t>
-      table; ///< a position among byteTables, whose one choice is bytes; no layers
+  std::optional<size_t> table;  ///< a position among byteTables, whose one choice is bytes
+  std::optional<size_t> values; ///< a position among valueProducts, whose one choice is bf16
 };
 
 /// The function that is called: the only public one, or main.
@@ -41,8 +42,9 @@ public:
 
 private:
   std::unique_ptr<Session> session;
-  std::vector<size_t> decisionOf; ///< by layer with choices, in program order, then by table
-  std::vector<float> scales;      ///< of static choices, by layer
+  /// By layer with choices, in program order, then by table and by products of values.
+  std::vector<size_t> decisionOf;
+  std::vector<float> scales;                        ///< of static choices, by layer
   std::vector<std::pair<size_t, unsigned>> scaleOf; ///< decisions and choices that they are of
   std::vector<uint8_t> zeros;
 };

@@ -8,38 +8,60 @@
 #include "compiler/tuning/Tuning.h"
 #include "passes/quant/BlockWeight.h"
 #include "passes/quant/ByteTables.h"
+#include "passes/quant/ValueProducts.h"
 
 using namespace mlir;
 
 namespace weft {
 namespace {
 
-/// What a strategy decides about.
+/// What a strategy decides about: layers, then tables, then products of two values.
 struct Decided {
   explicit Decided(func::FuncOp function)
-      : layers(integerLayers(function)), tables(byteTables(function)) {}
-  size_t size() const { return layers.size() + tables.size(); }
-  bool isTable(size_t i) const { return i >= layers.size(); }
-  Operation *op(size_t i) const {
-    return isTable(i) ? tables[i - layers.size()].read.getOperation() : layers[i].op;
+      : layers(integerLayers(function)), tables(byteTables(function)),
+        values(valueProducts(function)) {}
+  size_t size() const { return layers.size() + tables.size() + values.size(); }
+  std::optional<size_t> table(size_t i) const {
+    bool isOne = i >= layers.size() && i - layers.size() < tables.size();
+    return isOne ? std::optional(i - layers.size()) : std::nullopt;
   }
+  std::optional<size_t> group(size_t i) const {
+    size_t before = layers.size() + tables.size();
+    return i >= before ? std::optional(i - before) : std::nullopt;
+  }
+  Operation *op(size_t i) const {
+    if (std::optional<size_t> at = group(i))
+      return values[*at].first();
+    std::optional<size_t> at = table(i);
+    return at ? tables[*at].read.getOperation() : layers[i].op;
+  }
+  /// Null: it has none.
   ConstantOp weight(size_t i) const {
-    return isTable(i) ? tables[i - layers.size()].table : layers[i].weight;
+    if (group(i))
+      return {};
+    std::optional<size_t> at = table(i);
+    return at ? tables[*at].table : layers[i].weight;
   }
 
   std::vector<IntegerLayer> layers;
   std::vector<ByteTable> tables;
+  std::vector<ValueProducts> values;
 };
 
-/// Layers and tables without their decisions.
+/// All of them without their decisions.
 std::vector<StrategyLine> undecided(const Module &module, const Decided &decided) {
   auto bytes = [&](StringRef name) { return module.get().weightBytes(name); };
   std::vector<StrategyLine> lines;
   for (size_t i = 0; i < decided.size(); ++i) {
-    ConstantOp weight = decided.weight(i);
-    std::vector<float> elements = floatsOf(weight, bytes);
     std::string identity;
-    llvm::raw_string_ostream(identity) << weight.getResult().getType() << '\n';
+    llvm::raw_string_ostream os(identity);
+    std::vector<float> elements;
+    if (ConstantOp weight = decided.weight(i)) {
+      elements = floatsOf(weight, bytes);
+      os << weight.getResult().getType() << '\n';
+    } else
+      llvm::interleaveComma(decided.op(i)->getOperandTypes(), os);
+    os.flush();
     identity.append(reinterpret_cast<const char *>(elements.data()),
                     elements.size() * sizeof(float));
     StrategyLine &line = lines.emplace_back();
@@ -58,12 +80,18 @@ llvm::Error checkDecision(const StrategyLine &decision, const StrategyLine &own,
                      decision.node + "'");
   if (decision.weight != own.weight)
     return readError("layer '" + own.node + "' has other weights");
-  bool isTable = decided.isTable(size_t(own.layer)), isBytes = decision.form == StrategyLine::Bytes;
-  if (decision.form != StrategyLine::F32 && isTable != isBytes)
-    return readError("'" + own.node + "' is a " + (isTable ? "table, which" : "layer, which") +
-                     (isTable ? " is f32 or bytes" : " has no form 'bytes'"));
-  if (isTable)
+  bool isBytes = decision.form == StrategyLine::Bytes;
+  if (decision.form == StrategyLine::F32)
     return llvm::Error::success();
+  if (decided.group(size_t(own.layer)))
+    return decision.form == StrategyLine::Half
+               ? llvm::Error::success()
+               : readError("'" + own.node + "' multiplies two values, which are f32 or bf16");
+  if (decided.table(size_t(own.layer)))
+    return isBytes ? llvm::Error::success()
+                   : readError("'" + own.node + "' is a table, which is f32 or bytes");
+  if (isBytes)
+    return readError("'" + own.node + "' is a layer, which has no form 'bytes'");
   const IntegerLayer &layer = decided.layers[size_t(own.layer)];
   if (decision.hasRowScales() && !layer.hasRows)
     return readError("layer '" + own.node + "' has no rows with scales of their own");
@@ -145,6 +173,9 @@ StrategyFiles strategyFiles(const Module &module, const std::vector<Decision> &d
       continue;
     if (decision.table)
       lines[decided.layers.size() + *decision.table].form = StrategyLine::Bytes;
+    if (decision.values)
+      lines[decided.layers.size() + decided.tables.size() + *decision.values].form =
+          StrategyLine::Half;
     const EdgeChoice &choice = decision.choices[chosen - 1];
     for (size_t layer : decision.layers) {
       StrategyLine &line = lines[layer];
@@ -183,8 +214,9 @@ Result<Module> applyStrategy(const Module &module, const std::string &path) {
   if (!function)
     return function.diagnostics();
   Decided decided(*function);
-  bool hasTables = lines->size() != decided.layers.size(); // else they stay as they are
-  if (hasTables && lines->size() != decided.size())
+  // What lines leave out at the end stays as it is.
+  if (lines->size() != decided.size() && lines->size() != decided.layers.size() &&
+      lines->size() != decided.layers.size() + decided.tables.size())
     return refused("it decides " + std::to_string(lines->size()) + " layers, and the model has " +
                    std::to_string(decided.size()));
   std::string beside = strategyWeights(path);
@@ -198,7 +230,7 @@ Result<Module> applyStrategy(const Module &module, const std::string &path) {
   for (auto [i, line] : llvm::enumerate(*lines)) {
     if (llvm::Error why = checkDecision(line, own[i], decided))
       return refused(llvm::toString(std::move(why)));
-    decisions.push_back({{}, {choiceOf(line)}, {}});
+    decisions.push_back({{}, {choiceOf(line)}, decided.table(i), decided.group(i)});
     if (line.result)
       decisions.back().choices[0].results[i] = {unsigned(line.result->behind), line.result->scale,
                                                 line.result->zero};
@@ -207,9 +239,7 @@ Result<Module> applyStrategy(const Module &module, const std::string &path) {
         return quantizeError("W0324", llvm::toString(std::move(why)), beside);
       decisions.back().choices[0].rounded[i] = rounded->at(line.layer);
     }
-    if (decided.isTable(i))
-      decisions.back().table = i - decided.layers.size();
-    else
+    if (i < decided.layers.size())
       decisions.back().layers = {i};
     if (line.form == StrategyLine::F32)
       decisions.back().choices.clear();

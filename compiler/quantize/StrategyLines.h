@@ -2,8 +2,8 @@
 //
 //   weft-strategy 1 | 00003 | /first/MatMul | 8b1d33a0c2f4e596 | rows | 0.8: 1.5 0.75 …
 //
-// One line for each layer, in program order, and then for each table. Any bytes are read into lines
-// or an error; nothing in here knows MLIR.
+// One line for each layer, in program order, then for each table, and for products of two values.
+// Any bytes are read into lines or an error; nothing in here knows MLIR.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_QUANTIZE_STRATEGYLINES_H
 #define WEFT_COMPILER_QUANTIZE_STRATEGYLINES_H
@@ -15,7 +15,7 @@ namespace weft {
 
 struct StrategyLine {
   enum Form { F32, Static, Everywhere, Rows, WideRows, Blocks, Half, Bytes };
-  int64_t layer;      ///< its position in the program; tables follow all layers
+  int64_t layer;      ///< its position in the program; tables and products of values follow
   std::string node;   ///< asField of its name
   std::string weight; ///< a key of the weight's type and elements
   Form form = F32;    ///< "f32", "static scale=S zero=Z", "everywhere scale=S zero=Z", "rows",

@@ -5,14 +5,16 @@
 //            %b = dequantize %bytes, %scales, 0
 //            %1 = contract … %a, %b
 //
-// Where a choice rounds its input everywhere, whatever else reads %0 reads %a, too. Where it rounds what the layer gives, whatever reads that
+// Products of two values that are to be of bf16 read rounded operands. Where a choice rounds its input everywhere, whatever else reads %0 reads %a, too. Where it rounds what the layer gives, whatever reads that
 // reads it rounded.
 // --weft-use-integers computes the product of the integers. Layers that nothing was chosen for stay as they are.
 //===------------------------------------------------------------------------------------------===//
 
 #include "passes/quant/ByteTables.h"
 #include "passes/quant/Passes.h"
+#include "passes/quant/RoundOperands.h"
 #include "passes/quant/Simulation.h"
+#include "passes/quant/ValueProducts.h"
 
 using namespace mlir;
 
@@ -94,17 +96,31 @@ LogicalResult realise(const ByteTable &table, const WeightFiles &files) {
   return success();
 }
 
+/// The products whose operands are to be rounded.
+SmallVector<Operation *> chosenAmong(ArrayRef<ValueProducts> groups) {
+  SmallVector<Operation *> chosen;
+  for (const ValueProducts &group : groups) {
+    auto number = group.first()->getAttrOfType<IntegerAttr>(kValuesChosenAttr);
+    group.first()->removeAttr(kValuesChosenAttr);
+    if (number && number.getInt() != 0)
+      llvm::append_range(chosen, group.products);
+  }
+  return chosen;
+}
+
 struct RealiseChoicesPass : impl::RealiseChoicesBase<RealiseChoicesPass> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal())
         continue;
       std::vector<ByteTable> tables = byteTables(function);
+      SmallVector<Operation *> halves = chosenAmong(valueProducts(function));
       if (failed(realise(integerLayers(function), files)))
         return signalPassFailure();
       for (const ByteTable &table : tables)
         if (failed(realise(table, files)))
           return signalPassFailure();
+      roundOperands(halves, BFloat16Type::get(&getContext()));
     }
   }
   WeightFiles files;

@@ -173,15 +173,21 @@ struct RoundOperandsPass : impl::RoundOperandsBase<RoundOperandsPass> {
         products.push_back(op);
     });
     Builder b(&getContext());
-    Twins twins(element == "f16" ? Type(b.getF16Type()) : Type(b.getBF16Type()), products);
-    for (Operation *op : products)
-      for (OpOperand &operand : op->getOpOperands())
-        operand.set(twins.of(operand.get(), op->getLoc()));
-    twins.eraseMoved();
+    roundOperands(products, element == "f16" ? Type(b.getF16Type()) : Type(b.getBF16Type()));
   }
 };
 
 } // namespace
+
+bool hasRoundableOperands(Operation *product) { return isRoundable(product); }
+
+void roundOperands(ArrayRef<Operation *> products, Type element) {
+  Twins twins(element, products);
+  for (Operation *op : products)
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(twins.of(operand.get(), op->getLoc()));
+  twins.eraseMoved();
+}
 
 int64_t roundableWeights(ModuleOp program) {
   int64_t elements = 0;

@@ -8,9 +8,12 @@
 // branches are what --weft-realise-choices would write, so what is simulated is what will be computed, integers and all, at the speed of integers.
 //===------------------------------------------------------------------------------------------===//
 
+#include "mlir/IR/IRMapping.h"
 #include "passes/quant/ByteTables.h"
 #include "passes/quant/Passes.h"
+#include "passes/quant/RoundOperands.h"
 #include "passes/quant/Simulation.h"
+#include "passes/quant/ValueProducts.h"
 
 using namespace mlir;
 
@@ -39,7 +42,10 @@ public:
     }
     std::vector<ByteTable> tables = byteTables(function);
     llvm::erase_if(tables, [](const ByteTable &t) { return !t.read->hasAttr(kTableChosenAttr); });
-    decisions += int64_t(tables.size());
+    std::vector<ValueProducts> groups = valueProducts(function);
+    llvm::erase_if(groups,
+                   [](const ValueProducts &g) { return !g.first()->hasAttr(kValuesChosenAttr); });
+    decisions += int64_t(tables.size() + groups.size());
     if (decisions == 0)
       return success();
     chosen = addInput(kChosenInput, decisions, b.getI64Type());
@@ -55,6 +61,8 @@ public:
     for (const ByteTable &table : tables)
       if (failed(simulate(table)))
         return failure();
+    for (const ValueProducts &group : groups)
+      simulate(group);
     return success();
   }
 
@@ -217,6 +225,52 @@ private:
     table.read.getResult().replaceAllUsesWith(branches.getResult(0));
     table.read->erase();
     return success();
+  }
+
+  /// All of them as they are where their number is 0, else of bf16, so that each branch becomes the kernel that the program would have.
+  void simulate(const ValueProducts &group) {
+    SmallVector<Value> results;
+    for (Operation *op : group.operations)
+      for (Value result : op->getResults())
+        if (isReadOutside(result, group))
+          results.push_back(result);
+    b.setInsertionPointAfter(group.operations.back());
+    b.setLoc(group.operations.back()->getLoc());
+    auto number = SymTensorType::get(ArrayRef<SymExpr>(), b.getI64Type());
+    Value none = b.create<FillOp>(number, b.getI64IntegerAttr(0));
+    Value is = b.create<CompareOp>(CompareKind::Equal, numberOf(chosen, decision++), none);
+    auto branches = b.create<IfOp>(ValueRange(results).getTypes(), is, b.getStrArrayAttr({}));
+    for (auto [old, by] : llvm::zip_equal(results, branches.getResults()))
+      old.replaceUsesWithIf(by, [&](OpOperand &use) {
+        return !llvm::is_contained(group.operations, use.getOwner());
+      });
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&branches.getYes().emplaceBlock());
+    copy(group, results);
+    b.setInsertionPointToStart(&branches.getNo().emplaceBlock());
+    roundOperands(copy(group, results), b.getBF16Type());
+    for (Operation *op : llvm::reverse(group.operations))
+      op->erase();
+  }
+
+  static bool isReadOutside(Value result, const ValueProducts &group) {
+    return llvm::any_of(result.getUsers(), [&](Operation *user) {
+      return !llvm::is_contained(group.operations, user);
+    });
+  }
+
+  /// A branch that gives the results; its products.
+  SmallVector<Operation *> copy(const ValueProducts &group, ArrayRef<Value> results) {
+    IRMapping copies;
+    SmallVector<Operation *> products;
+    for (Operation *op : group.operations) {
+      Operation *same = b.clone(*op, copies);
+      same->removeAttr(kValuesChosenAttr);
+      if (llvm::is_contained(group.products, op))
+        products.push_back(same);
+    }
+    b.create<YieldOp>(llvm::map_to_vector(results, [&](Value v) { return copies.lookup(v); }));
+    return products;
   }
 
   func::FuncOp function;

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/quant/Simulation.h"
+#include "passes/quant/ValueProducts.h"
 #include <cmath>
 
 using namespace mlir;
@@ -87,6 +88,9 @@ struct Strategy {
           zeros.push_back(uint8_t(choice.zero));
         }
     }
+    for (const ValueProducts &group : valueProducts(function))
+      if (auto half = group.first()->getAttrOfType<IntegerAttr>(kValuesChosenAttr))
+        chosen.push_back(half.getInt());
   }
   DenseElementsAttr of(StringRef input, MLIRContext *context) const {
     Builder b(context);
@@ -128,6 +132,16 @@ Knowledge withChoices(Graph &g, Operation *layer, Knowledge sum, double count) {
       form == LayerChoice::WideRows) // half of a row's largest is half way
     error += most / (form == LayerChoice::Rows ? kMostByte : kMostShort);
   return {most, 0, error, false};
+}
+
+std::vector<size_t> chooseHalves(const Module &module, unsigned seed) {
+  std::vector<size_t> found;
+  for (const ValueProducts &group : valueProducts(mainOf(module))) {
+    Builder b(group.first()->getContext());
+    group.first()->setAttr(kValuesChosenAttr, b.getI64IntegerAttr((seed + found.size()) % 2));
+    found.push_back(group.products.size());
+  }
+  return found;
 }
 
 Module realisedChoices(const Module &module) {

@@ -20,13 +20,18 @@ static std::pair<unsigned, unsigned> countLayers(const Module &module) {
 }
 
 TEST_CASE("branches that take a choice compute what the choice becomes") {
-  unsigned layers = 0, inRegions = 0;
+  unsigned layers = 0, inRegions = 0, ofValues = 0, together = 0;
   for (unsigned seed = 1; seed <= 500; ++seed) {
     RandomProgram program = chosenProgram(seed);
+    unsigned before = ofValues;
     auto [all, inside] = countLayers(program.module);
     layers += all;
     inRegions += inside;
-    if (all == 0)
+    for (size_t products : chooseHalves(program.module, seed)) {
+      ofValues += 1;
+      together += products > 1;
+    }
+    if (all == 0 && ofValues == before)
       continue;
     INFO("seed " << seed << "\n" << program.module.text());
     CHECK(trySame(realisedChoices(program.module), simulatedChoices(program.module),
@@ -34,4 +39,6 @@ TEST_CASE("branches that take a choice compute what the choice becomes") {
   }
   CHECK(layers > 150);
   CHECK(inRegions > 10);
+  CHECK(ofValues > 50);
+  CHECK(together > 5);
 }

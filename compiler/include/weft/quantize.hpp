@@ -98,7 +98,7 @@ struct QuantizeOptions {
   /// That latency counts at. None: of those to calibrate with one of the middle size, and the largest.
   Calls timed;
   /// The calls say nothing of what the model will see, as generated ones: only what needs no ranges is chosen, which is rows with scales of
-  /// their own, and tables.
+  /// their own, tables and products of two values.
   bool withoutRanges = false;
   /// The input that says which positions of a call mean something, such as attention_mask; empty: all do. Where an element is 0, nothing is
   /// looked at, and outputs' lines with these positions are not compared.
@@ -161,7 +161,7 @@ struct QuantizedPoint {
   bool isMeasured = false; ///< accuracy was, of the whole strategy; else both are sums of choices'
 };
 
-/// What a product, a convolution or a table became.
+/// What a product, a convolution or a table became, or products of two values that become one kernel (named after the first).
 struct QuantizedLayer {
   std::string name; ///< of the model's node
   std::string
@@ -182,7 +182,7 @@ struct QuantizedLayer {
 struct Quantization {
   Module module;         ///< the program, with quantize and dequantize where integers stand
   QuantizeSearch search; ///< that found it
-  std::vector<QuantizedLayer> layers; ///< in program order
+  std::vector<QuantizedLayer> layers; ///< in program order; then tables, then products of values
   Accuracy simulated, measured;       ///< what the search promised; of the compiled program
   std::vector<std::pair<std::string, Accuracy>> outputs; ///< measured, by output
   std::optional<Accuracy> caches; ///< measured, where nothing but caches is rounded

@@ -31,7 +31,7 @@ $ weft quantize quantize.mlir --calibration calls --prices shared.prices --budge
 ! ...
 $ python3 -c "
 $+ import json; d = json.load(open('paged.json')); page = open('page.html').read()
-$+ print([p['name'] for p in d['peers']], d['layers'][0]['least'] < -1 < 1 < d['layers'][0]['most'], [c['form'] for c in d['layers'][0]['choices'] if 'most_weight' not in c])
+$+ print([p['name'] for p in d['peers']], d['layers'][0]['least'] < -1 < 1 < d['layers'][0]['most'], [c['form'] for c in d['layers'][0]['choices'] if 'most_weight' not in c and c['form'] != 'bf16'])
 $+ print('</html>' in page, '/first/MatMul' in page, '<circle' in page, 'q.mlir' in page, 'http' in page, '<script' in page)"
 | ['q.mlir'] True ['static', 'rows', 'rows16']
 | True True True True False False

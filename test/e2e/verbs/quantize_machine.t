@@ -52,6 +52,30 @@ $ weft quantize quantize.mlir --calibration calls --machine ./halves.json -t x86
 !   0 of 2 layers in integers, 2 in bf16; {*}
 ! ...
 $ weft verify -q half.mlir --dim m=5 && weft quantize -q quantize.mlir --strategy h.strategy --apply -t x86:v4+bf16 -o again.weft && cmp half.weft again.weft
+# Products of two values, as attention's, decide together; they are listed behind layers, and bf16 is all that they may become.
+$ weft quantize attending.mlir --calibration calls --machine ./halves.json -t x86:v4+bf16 --strategy a.strategy -o attend.mlir -o attend.weft
+|          layer  becomes{*}
+|  /query/MatMul     bf16{*}
+| /scores/MatMul     bf16{*}
+! ...
+!   0 of 2 layers in integers, 2 in bf16; {*}
+! ...
+$ weft verify -q attend.mlir --dim m=5 && weft quantize -q attending.mlir --strategy a.strategy --apply -t x86:v4+bf16 -o again.weft && cmp attend.weft again.weft
+$ sed '2s/bf16/rows/' a.strategy > b.strategy; weft quantize -q attending.mlir --strategy b.strategy --apply -o bad.weft
+! error[W0324]: b.strategy: the strategy is for another model: '/scores/MatMul' multiplies two values, which are f32 or bf16
+? 1
+$ weft quantize attending.mlir --calibration calls --machine ./halves.json -t x86:v4+bf16 --keep-f32 '/sum/*' -o kept.mlir
+| ...
+| /scores/MatMul      f32{*}kept
+! ...
+$ weft quantize attending.mlir --calibration calls --machine ./pairs.json -o plain.mlir
+| ...
+| /scores/MatMul      f32{*}bf16 is not multiplied faster
+! ...
+# A strategy of before such products were decisions leaves them as they are.
+$ sed 1q a.strategy > c.strategy; weft quantize -q attending.mlir --strategy c.strategy --apply -o some.mlir && grep -c 'weft.convert.*to bf16' attend.mlir some.mlir
+| attend.mlir:5
+| some.mlir:2
 # Somebody else's file is predicted, too.
 $ weft quantize -q quantize.mlir --calibration calls --machine ./pairs.json --compare second.mlir -o beside.weft --json > beside.json
 $ python3 -c "

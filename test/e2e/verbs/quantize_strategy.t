@@ -54,7 +54,7 @@ $ sed 's/ | [^|]* | [^|]*$/ | rows16 | -/' i.strategy > i16.strategy && weft qua
 $ python3 -c "
 $+ import array, random; r = random.Random(1); array.array('f', [r.gauss(0, 0.1) for i in range(64 * 2048)]).tofile(open('wide.bin', 'wb'))"
 $ sed 's/96/2048/g; s/24576/524288/; s/w.bin/wide.bin/' one.mlir > wide.mlir
-$ weft quantize wide.mlir --calibration calls --budget 'size<=0.45x' --strategy w.strategy --report wide.html -o wide.weft --json > wide.json
+$ weft quantize wide.mlir -t x86:v3 --calibration calls --budget 'size<=0.45x' --strategy w.strategy --report wide.html -o wide.weft --json > wide.json
 ! ...
 $ python3 -c "
 $+ import json; l = json.load(open('wide.json'))['layers'][0]; print(l['form'], l['rounded'], [c.get('rounded') for c in l['choices'] if 'most_weight' not in c])"
@@ -63,7 +63,7 @@ $ grep -c '<td>blocks4</td><td>moments</td>' wide.html
 | 1
 $ sed 's/[0-9a-f]\{16\}/KEY/g' w.strategy
 | weft-strategy 1 | 00000 | /first/MatMul | KEY | blocks4 rounded=KEY | {*}
-$ weft quantize -q wide.mlir --strategy w.strategy --apply -o again.weft && cmp wide.weft again.weft
+$ weft quantize -q wide.mlir -t x86:v3 --strategy w.strategy --apply -o again.weft && cmp wide.weft again.weft
 $ mv w.strategy.safetensors kept && weft quantize wide.mlir --strategy w.strategy --apply -o no.weft
 ! error[W0324]: w.strategy.safetensors: cannot be opened: no such file or directory
 !   hint: it is written beside the strategy, and belongs to it
@@ -81,7 +81,7 @@ $ sed 's/ rounded=[0-9a-f]*//' w.strategy > nearest.strategy && weft quantize -q
 
 # A strategy is refused for another model, for other weights, and where it is no strategy.
 $ weft quantize layers.mlir --strategy s.strategy --apply -o no.weft
-! error[W0324]: s.strategy: the strategy is for another model: it decides 2 layers, and the model has 0
+! error[W0324]: s.strategy: the strategy is for another model: it decides 2 layers, and the model has 1
 ? 1
 $ sed 's/second/third/' quantize.mlir > renamed.mlir && weft quantize renamed.mlir --strategy s.strategy --apply -o no.weft
 ! error[W0324]: s.strategy: the strategy is for another model: layer 1 of the model is '/third/MatMul', not '/second/MatMul'

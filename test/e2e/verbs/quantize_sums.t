@@ -8,7 +8,7 @@ $ weft quantize residual.mlir --calibration calls --time 0.2s --budget 'cosine>=
 # It is a choice of layers that read what something else reads, too, and of no others.
 $ python3 -c "
 $+ import json; d = json.load(open('found.json'))
-$+ print([[c['form'] for c in l['choices'] if 'most_weight' not in c] for l in d['layers']], abs(d['cosine'] - d['promised_cosine']) < 1e-4)"
+$+ print([[c['form'] for c in l['choices'] if 'most_weight' not in c and c['form'] != 'bf16'] for l in d['layers']], abs(d['cosine'] - d['promised_cosine']) < 1e-4)"
 | [['static', 'rows', 'rows16'], ['static', 'everywhere', 'rows', 'rows16'], ['static', 'rows', 'rows16']] True
 
 # A line may say it, and the sum reads what was stored as bytes: no kernel stores f32 but the last.

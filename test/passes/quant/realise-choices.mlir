@@ -172,3 +172,36 @@ func.func @half(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 3], f32> attr
   %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{rows}, {half}], weft.chosen = 2 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
   return %y : !weft.tensor<[m, 3], f32>
 }
+
+// Products of two values that an operator without weights lies between: both have rounded operands, or none.
+// CHECK-LABEL: func @attention
+// CHECK-DAG: %[[Q:.*]] = weft.convert %arg0 to bf16
+// CHECK-DAG: %[[K:.*]] = weft.convert %arg1 to bf16
+// CHECK: %[[S:.*]] = weft.contract "m d, n d -> m n" %[[Q]], %[[K]] accumulate f32
+// CHECK: %[[P:.*]] = weft.softmax %[[S]]
+// CHECK: %[[R:.*]] = weft.convert %[[P]] to bf16
+// CHECK: weft.contract "m n, n d -> m d" %[[R]], %[[K]] accumulate f32
+// CHECK: weft.contract "m d, n d -> m n" %arg0, %arg1 accumulate f32
+// CHECK-NOT: weft.halves
+func.func @attention(%q: !weft.tensor<[m, 8], f32>, %k: !weft.tensor<[n, 8], f32>) -> (!weft.tensor<[m, 8], f32>, !weft.tensor<[m, n], f32>) attributes {weft.symbols = #weft.symbols<m, n>} {
+  %s = weft.contract "m d, n d -> m n" %q, %k accumulate f32 {weft.halves = 1 : i64} : (!weft.tensor<[m, 8], f32>, !weft.tensor<[n, 8], f32>) -> !weft.tensor<[m, n], f32>
+  %p = weft.softmax %s : (!weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32>
+  %y = weft.contract "m n, n d -> m d" %p, %k accumulate f32 : (!weft.tensor<[m, n], f32>, !weft.tensor<[n, 8], f32>) -> !weft.tensor<[m, 8], f32>
+  %z = weft.contract "m d, n d -> m n" %q, %k accumulate f32 {weft.halves = 0 : i64} : (!weft.tensor<[m, 8], f32>, !weft.tensor<[n, 8], f32>) -> !weft.tensor<[m, n], f32>
+  return %y, %z : !weft.tensor<[m, 8], f32>, !weft.tensor<[m, n], f32>
+}
+
+// Where a layer reads what lies between two products, these are no longer computed at once: each decides for itself.
+// CHECK-LABEL: func @apart
+// CHECK: %[[K:.*]] = weft.convert %arg1 to bf16
+// CHECK: %[[S:.*]] = weft.contract "m d, n d -> m n" %arg0, %arg1 accumulate f32
+// CHECK: %[[A:.*]] = weft.convert %{{.*}} to bf16
+// CHECK: weft.contract "m n, n d -> m d" %[[A]], %[[K]] accumulate f32
+func.func @apart(%q: !weft.tensor<[m, 4], f32>, %k: !weft.tensor<[4, 4], f32>) -> !weft.tensor<[m, 4], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.0> : tensor<4x4xf32> -> <[4, 4], f32>
+  %s = weft.contract "m d, n d -> m n" %q, %k accumulate f32 {weft.halves = 0 : i64} : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 4], f32>) -> !weft.tensor<[m, 4], f32>
+  %l = weft.contract "m k, k n -> m n" %s, %w accumulate f32 : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 4], f32>) -> !weft.tensor<[m, 4], f32>
+  %a = weft.add %s, %l : (!weft.tensor<[m, 4], f32>, !weft.tensor<[m, 4], f32>) -> !weft.tensor<[m, 4], f32>
+  %y = weft.contract "m n, n d -> m d" %a, %k accumulate f32 {weft.halves = 1 : i64} : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 4], f32>) -> !weft.tensor<[m, 4], f32>
+  return %y : !weft.tensor<[m, 4], f32>
+}

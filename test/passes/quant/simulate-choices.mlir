@@ -74,3 +74,22 @@ func.func @result(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 3], f32> at
   %a = weft.activation relu %y : (!weft.tensor<[m, 3], f32>) -> !weft.tensor<[m, 3], f32>
   return %a : !weft.tensor<[m, 3], f32>
 }
+
+// Products of two values, and what lies between them, are in one branch, as they are or with rounded operands; what else reads of it is given, too.
+// CHECK-LABEL: func @attention
+// CHECK-SAME: %[[CHOSEN:.*]]: !weft.tensor<[1], i64> {weft.name = "quantize.chosen"}
+// CHECK: %[[Y:.*]]:2 = weft.if
+// CHECK: weft.contract "m d, n d -> m n" %arg0, %arg1 accumulate f32 :
+// CHECK: weft.softmax
+// CHECK: weft.contract
+// CHECK: } else {
+// CHECK: weft.contract "m d, n d -> m n" %{{.*}}, %{{.*}} accumulate f32 : {{.*}}bf16
+// CHECK: weft.softmax
+// CHECK: weft.contract {{.*}}bf16
+// CHECK: return %[[Y]]#1, %[[Y]]#0
+func.func @attention(%q: !weft.tensor<[m, 8], f32>, %k: !weft.tensor<[n, 8], f32>) -> (!weft.tensor<[m, 8], f32>, !weft.tensor<[m, n], f32>) attributes {weft.symbols = #weft.symbols<m, n>} {
+  %s = weft.contract "m d, n d -> m n" %q, %k accumulate f32 {weft.halves = 0 : i64} : (!weft.tensor<[m, 8], f32>, !weft.tensor<[n, 8], f32>) -> !weft.tensor<[m, n], f32>
+  %p = weft.softmax %s : (!weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32>
+  %y = weft.contract "m n, n d -> m d" %p, %k accumulate f32 : (!weft.tensor<[m, n], f32>, !weft.tensor<[n, 8], f32>) -> !weft.tensor<[m, 8], f32>
+  return %y, %p : !weft.tensor<[m, 8], f32>, !weft.tensor<[m, n], f32>
+}
