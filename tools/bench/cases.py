@@ -25,8 +25,9 @@ DECODERS = {"gpt2": (12, 12, 64, 50257), "llama160m": (12, 4, 64, 32000)}  # lay
 # Of images of any height and width, and what they give. SplitSR is counted on ARM only.
 IMAGES = {"superres": "image_x2", "splitsr": "image_x4"}
 ENCODERS = ("minilm", "bert_base")
-# What `weft quantize` has to keep of a model whose quantisers are compared; the others' files have the accuracy that they have.
-BUDGET, BUDGETS = "cosine>=0.99", {"minilm": "cosine>=0.9988"}
+# What `weft quantize` has to keep of a model whose quantisers are compared; the others' files have the accuracy that they have, which is
+# 0.985 for ResNet-50.
+BUDGET, BUDGETS = "cosine>=0.99", {"minilm": "cosine>=0.9988", "resnet50": "cosine>=0.985"}
 
 # What a result may differ from float64: the largest error over the largest magnitude, or the cosine.
 # Rounding random weights to 4 bits costs more than it would cost trained ones. Where quantisers are compared, accuracy is measured by itself (accuracy.py).
