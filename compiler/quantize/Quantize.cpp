@@ -597,16 +597,6 @@ private:
     return list;
   }
 
-  static std::string formOf(const Decision &decision, const EdgeChoice &choice) {
-    return decision.table                                ? "bytes"
-           : choice.choice.form == LayerChoice::Blocks   ? "blocks4"
-           : choice.choice.form == LayerChoice::Half     ? "bf16"
-           : choice.choice.form == LayerChoice::Rows     ? "rows"
-           : choice.choice.form == LayerChoice::WideRows ? "rows16"
-           : choice.choice.everywhere                    ? "everywhere"
-                                                         : "static";
-  }
-
   static std::string roundingOf(const EdgeChoice &choice, size_t layer) {
     if (choice.choice.form != LayerChoice::Blocks)
       return "";
@@ -619,7 +609,7 @@ private:
     for (unsigned choice = 1; choice <= decision.choices.size(); ++choice) {
       const EdgeChoice &each = decision.choices[choice - 1];
       layer.choices.push_back(
-          {formOf(decision, each), each.strength, search.lossOfChoice(d, choice),
+          {nameOf(formOf(decision, each)).str(), each.strength, search.lossOfChoice(d, choice),
            search.savingOfChoice(d, choice) / readers, each.range.part, roundingOf(each, index),
            each.range.by, each.choice.rounding.mostWeight});
     }

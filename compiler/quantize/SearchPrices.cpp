@@ -5,6 +5,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/quantize/Search.h"
+#include "compiler/quantize/StrategyFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
@@ -14,16 +15,6 @@ namespace {
 constexpr size_t kPriceRounds = 2;
 constexpr double kLeastGain = 0.005; ///< of the time: what saves less saves nothing
 constexpr double kMostApart = 0.1;   ///< sum of prices and the whole, as parts of the time
-
-/// In texts of what is timed.
-char letterOf(const LayerChoice &choice) {
-  return choice.form == LayerChoice::Rows       ? 'r'
-         : choice.form == LayerChoice::WideRows ? 'w'
-         : choice.form == LayerChoice::Blocks   ? 'b'
-         : choice.form == LayerChoice::Half     ? 'h'
-         : choice.everywhere                    ? 'e'
-                                                : 's';
-}
 
 } // namespace
 
@@ -184,15 +175,7 @@ std::string Search::textOf(const Strategy &tried) const {
   std::string text;
   for (size_t i = 0; i < decisions.size(); ++i) {
     const EdgeChoice *choice = tried[i] > 0 ? &decisions[i].choices[tried[i] - 1] : nullptr;
-    if (decisions[i].table) {
-      text += (choice ? "t " : "f ") + std::to_string(*decisions[i].table) + ";";
-      continue;
-    }
-    if (decisions[i].values) {
-      text += (choice ? "v " : "f ") + std::to_string(*decisions[i].values) + ";";
-      continue;
-    }
-    text += choice ? letterOf(choice->choice) : 'f';
+    text += nameOf(choice ? formOf(decisions[i], *choice) : StrategyLine::F32);
     text += choice && choice->choice.rounding.isSigned ? "-" : "";
     text += choice && choice->choice.rounding.hasOneScale ? "1" : "";
     text += choice && choice->choice.rounding.hasSmallWeights() ? "<" : "";

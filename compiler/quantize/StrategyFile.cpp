@@ -111,13 +111,19 @@ llvm::Error checkDecision(const StrategyLine &decision, const StrategyLine &own,
   return llvm::Error::success();
 }
 
+/// What choices are in lines but for what also depends on other things: static ones and bytes.
+constexpr std::pair<LayerChoice::Form, StrategyLine::Form> kForms[] = {
+    {LayerChoice::Rows, StrategyLine::Rows},
+    {LayerChoice::WideRows, StrategyLine::WideRows},
+    {LayerChoice::Blocks, StrategyLine::Blocks},
+    {LayerChoice::Half, StrategyLine::Half},
+};
+
 EdgeChoice choiceOf(const StrategyLine &line) {
   EdgeChoice choice;
-  choice.choice.form = line.form == StrategyLine::Rows       ? LayerChoice::Rows
-                       : line.form == StrategyLine::WideRows ? LayerChoice::WideRows
-                       : line.form == StrategyLine::Blocks   ? LayerChoice::Blocks
-                       : line.form == StrategyLine::Half     ? LayerChoice::Half
-                                                             : LayerChoice::Static;
+  for (auto [form, inLine] : kForms)
+    if (inLine == line.form)
+      choice.choice.form = form;
   choice.choice.everywhere = line.form == StrategyLine::Everywhere;
   choice.choice.scale = line.scale;
   choice.choice.zero = line.zero;
@@ -162,6 +168,15 @@ llvm::Error checkRounded(const StrategyLine &line, const IntegerLayer &layer,
 
 } // namespace
 
+StrategyLine::Form formOf(const Decision &decision, const EdgeChoice &choice) {
+  if (decision.table)
+    return StrategyLine::Bytes;
+  for (auto [form, inLine] : kForms)
+    if (form == choice.choice.form)
+      return inLine;
+  return choice.choice.everywhere ? StrategyLine::Everywhere : StrategyLine::Static;
+}
+
 StrategyFiles strategyFiles(const Module &module, const std::vector<Decision> &decisions,
                             const Strategy &strategy) {
   Result<func::FuncOp> function = calledFunction(module);
@@ -171,20 +186,15 @@ StrategyFiles strategyFiles(const Module &module, const std::vector<Decision> &d
   for (auto [decision, chosen] : llvm::zip_equal(decisions, strategy)) {
     if (chosen == 0)
       continue;
-    if (decision.table)
-      lines[decided.layers.size() + *decision.table].form = StrategyLine::Bytes;
-    if (decision.values)
-      lines[decided.layers.size() + decided.tables.size() + *decision.values].form =
-          StrategyLine::Half;
     const EdgeChoice &choice = decision.choices[chosen - 1];
+    StrategyLine::Form form = formOf(decision, choice);
+    if (decision.table)
+      lines[decided.layers.size() + *decision.table].form = form;
+    if (decision.values)
+      lines[decided.layers.size() + decided.tables.size() + *decision.values].form = form;
     for (size_t layer : decision.layers) {
       StrategyLine &line = lines[layer];
-      line.form = choice.choice.form == LayerChoice::Rows       ? StrategyLine::Rows
-                  : choice.choice.form == LayerChoice::WideRows ? StrategyLine::WideRows
-                  : choice.choice.form == LayerChoice::Blocks   ? StrategyLine::Blocks
-                  : choice.choice.form == LayerChoice::Half     ? StrategyLine::Half
-                  : choice.choice.everywhere                    ? StrategyLine::Everywhere
-                                                                : StrategyLine::Static;
+      line.form = form;
       line.scale = choice.choice.scale;
       line.zero = choice.choice.zero;
       line.rounding = choice.choice.rounding;

@@ -7,8 +7,12 @@
 #define WEFT_COMPILER_QUANTIZE_STRATEGYFILE_H
 
 #include "compiler/quantize/Strategy.h"
+#include "compiler/quantize/StrategyLines.h"
 
 namespace weft {
+
+/// What a line calls it.
+StrategyLine::Form formOf(const Decision &decision, const EdgeChoice &choice);
 
 struct StrategyFiles {
   std::string lines;   ///< one for every layer, with all that its form needs

@@ -102,18 +102,23 @@ std::string roundingText(const ByteRounding &rounding) {
          (rounding.hasPowersOfTwo ? " powers_of_two" : "");
 }
 
+/// In the order of StrategyLine::Form.
+constexpr StringRef kForms[] = {"f32",    "static",  "everywhere", "rows",
+                                "rows16", "blocks4", "bf16",       "bytes"};
+static_assert(std::size(kForms) == StrategyLine::Bytes + 1);
+
+/// F32 for what is no name.
+StrategyLine::Form formNamed(StringRef name) {
+  const StringRef *found = llvm::find(kForms, name);
+  return found == std::end(kForms) ? StrategyLine::F32
+                                   : StrategyLine::Form(found - std::begin(kForms));
+}
+
 /// "f32", "rows", "static scale=0.0123 zero=5", "blocks4 rounded=8b1d33a0c2f4e596"
 Error readForm(StringRef text, StrategyLine &line) {
   SmallVector<StringRef> words;
   text.split(words, ' ');
-  line.form = words[0] == "static"       ? StrategyLine::Static
-              : words[0] == "everywhere" ? StrategyLine::Everywhere
-              : words[0] == "rows"       ? StrategyLine::Rows
-              : words[0] == "rows16"     ? StrategyLine::WideRows
-              : words[0] == "blocks4"    ? StrategyLine::Blocks
-              : words[0] == "bf16"       ? StrategyLine::Half
-              : words[0] == "bytes"      ? StrategyLine::Bytes
-                                         : StrategyLine::F32;
+  line.form = formNamed(words[0]);
   if (line.form == StrategyLine::Blocks && words.size() == 2)
     return readRoundedKey(words[1], line);
   size_t fixed = hasScale(line.form) ? 3 : 1;
@@ -186,15 +191,10 @@ std::string layerText(int64_t layer) {
   return std::string(kLayerDigits - std::min(kLayerDigits, digits.size()), '0') + digits;
 }
 
+StringRef nameOf(StrategyLine::Form form) { return kForms[form]; }
+
 std::string StrategyLine::text() const {
-  std::string what = form == Rows         ? "rows"
-                     : form == WideRows   ? "rows16"
-                     : form == F32        ? "f32"
-                     : form == Blocks     ? "blocks4"
-                     : form == Half       ? "bf16"
-                     : form == Bytes      ? "bytes"
-                     : form == Everywhere ? "everywhere"
-                                          : "static";
+  std::string what = nameOf(form).str();
   if (hasScale(form))
     what += scaleText(scale, zero);
   what += roundingText(rounding);

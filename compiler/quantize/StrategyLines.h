@@ -18,10 +18,10 @@ struct StrategyLine {
   int64_t layer;      ///< its position in the program; tables and products of values follow
   std::string node;   ///< asField of its name
   std::string weight; ///< a key of the weight's type and elements
-  Form form = F32;    ///< "f32", "static scale=S zero=Z", "everywhere scale=S zero=Z", "rows",
-                      ///< "rows16", "blocks4", "blocks4 rounded=KEY", "bf16"; of a table "bytes"
-  float scale = 1;    ///< of a static one, also everywhere
-  int64_t zero = 0;   ///< 0 to 255
+  Form form =
+      F32; ///< its name, of one with a scale " scale=S zero=Z", of blocks perhaps " rounded=KEY"
+  float scale = 1;  ///< of a static one, also everywhere
+  int64_t zero = 0; ///< 0 to 255
   /// Behind the form where it is not the usual one: "signed", "weight<=64", "one_scale",
   /// "powers_of_two", in this order.
   ByteRounding rounding;
@@ -40,6 +40,9 @@ struct StrategyLine {
   bool hasRowScales() const { return form == Rows || form == WideRows; }
   std::string text() const;
 };
+
+/// "f32", "static", "everywhere", "rows", "rows16", "blocks4", "bf16"; of a table "bytes".
+llvm::StringRef nameOf(StrategyLine::Form form);
 
 /// Limits of what is read.
 constexpr size_t kMostStrategyLineBytes = 1 << 20, kMostStrategyLayers = 100000;
