@@ -17,7 +17,7 @@ $+ print(['strength' in c for c in best[1:]], [c['loss'] < 1e-2 for c in best])"
 | [True, True] [True, True, True]
 
 # All of them in bytes, whatever is faster here: the artifact computes what the program says.
-$ sed 's/ | f32 | -$/ | static scale=0.0625 zero=128 | -/' s.strategy > all.strategy
+$ sed 's/ | \(f32\|bf16\) | -$/ | static scale=0.0625 zero=128 | -/' s.strategy > all.strategy
 $ weft quantize -q channels.mlir --strategy all.strategy --apply -o all.weft -o all.mlir && weft verify -q all.mlir all.weft --dim m=5
 $ grep -c 'weft.quantize ' all.mlir
 | 3
