@@ -9,6 +9,7 @@ using namespace mlir;
 namespace weft {
 
 constexpr double kManyWeights = 32 << 20; ///< more than caches hold
+constexpr unsigned kByteBits = 8, kHalfBits = 16;
 
 static double elementsOf(const IntegerLayer &layer) {
   auto weight = cast<SymTensorType>(layer.weight.getResult().getType());
@@ -37,6 +38,13 @@ static double bytesLess(const IntegerLayer &layer, const LayerChoice &choice) {
   return bytesLess(elements, double(weight.getDim(layer.column).asConstant().value_or(0)));
 }
 
+static unsigned bitsOf(const LayerChoice &choice) {
+  return choice.form == LayerChoice::Half       ? 2 * kHalfBits
+         : choice.form == LayerChoice::WideRows ? kHalfBits + kByteBits
+         : choice.form == LayerChoice::Blocks   ? kFloatBits + unsigned(kBlockBits)
+                                                : 2 * kByteBits - choice.rounding.hasSmallWeights();
+}
+
 std::vector<DecisionKind> kindsOf(llvm::ArrayRef<Decision> decisions,
                                   llvm::ArrayRef<IntegerLayer> layers,
                                   llvm::ArrayRef<ByteTable> tables,
@@ -45,6 +53,8 @@ std::vector<DecisionKind> kindsOf(llvm::ArrayRef<Decision> decisions,
   for (const Decision &decision : decisions) {
     DecisionKind &kind = kinds.emplace_back();
     llvm::raw_string_ostream os(kind.text);
+    for (const EdgeChoice &choice : decision.choices)
+      kind.bits.push_back(decision.table ? kByteBits : bitsOf(choice.choice));
     if (decision.table) {
       const ByteTable &table = tables[*decision.table];
       kind.bytes = {bytesLess(double(table.rows) * double(table.columns), double(table.rows))};

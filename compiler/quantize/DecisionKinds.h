@@ -14,7 +14,11 @@ struct DecisionKind {
   double weights = 0;        ///< elements of the layers' weights
   std::vector<double> bytes; ///< that the file is smaller by with each choice
   std::vector<bool> isTimed; ///< by choice; the others compute in f32 and take its time
+  /// By choice: of a weight's element and of what it is multiplied by, together.
+  std::vector<unsigned> bits;
 };
+
+constexpr unsigned kFloatBits = 32;
 
 /// By decision.
 std::vector<DecisionKind> kindsOf(llvm::ArrayRef<Decision> decisions,

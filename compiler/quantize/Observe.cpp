@@ -14,6 +14,9 @@ using namespace mlir;
 namespace weft {
 namespace {
 
+/// That are looked at however late it is: ranges of one call cut off what others have.
+constexpr size_t kLeastCalls = 4;
+
 /// What kThresholdsInput says of all edges.
 std::vector<float> numbersOf(const std::vector<Edge> &edges, const FactorSets &sets,
                              const std::vector<EdgeThresholds> &thresholds) {
@@ -109,7 +112,7 @@ Result<std::vector<EdgeStatistics>> Observer::observe(const Calls &calls, const 
           inverses.push_back(1 / factor);
   std::vector<EdgeStatistics> statistics(edges->size());
   count = 0;
-  for (size_t i = 0; i < calls.count && (i == 0 || !isLate()); ++i) {
+  for (size_t i = 0; i < calls.count && (i < kLeastCalls || !isLate()); ++i) {
     if (options->cancelled && options->cancelled())
       return quantizeError("W0399", "interrupted");
     Result<Call> call = calls.read(i);

@@ -15,16 +15,6 @@ constexpr size_t kFrontPoints = 16;
 /// Of what may be lost: by so much an artifact's loss is its simulation's.
 constexpr double kPromised = 0.98;
 constexpr double kSizeMargin = 0.002; ///< of f32's bytes: what a choice changes beside its weights
-constexpr unsigned kByteBits = 8, kHalfBits = 16, kFloatBits = 32;
-
-/// Of a weight's element and of what it is multiplied by.
-unsigned bitsOf(const LayerChoice &choice) {
-  return choice.form == LayerChoice::Half       ? 2 * kHalfBits
-         : choice.form == LayerChoice::WideRows ? kHalfBits + kByteBits
-         : choice.form == LayerChoice::Blocks   ? kFloatBits + unsigned(kBlockBits)
-                                                : 2 * kByteBits - choice.rounding.hasSmallWeights();
-}
-
 } // namespace
 
 Result<void> Search::prepare() {
@@ -302,11 +292,8 @@ Result<bool> Search::keeps(const Strategy &tried) {
 ChoiceTable Search::tableOf(const QuantizeBudget *latency) const {
   ChoiceTable table;
   table.priced = priced;
-  for (const Decision &decision : decisions) {
-    table.bits.emplace_back();
-    for (const EdgeChoice &choice : decision.choices)
-      table.bits.back().push_back(decision.table ? kByteBits : bitsOf(choice.choice));
-  }
+  for (const DecisionKind &kind : kinds)
+    table.bits.push_back(kind.bits);
   table.wantedBytes = wantedBytes();
   if (latency)
     table.wantedSaving = (latencyOf(Strategy(decisions.size(), 0)) - latency->bound) * plainSeconds;

@@ -18,6 +18,13 @@ constexpr size_t kHalfCalls = 2, kRangeCalls = 4;
 /// Of the loss: a smaller range has to leave less, as what is not seen may be as large as what was.
 constexpr double kWorthCutting = 0.95;
 
+/// The last ones first: a search with little time has observed the first ones alone, whose ranges
+/// tell nothing of what others lose by them.
+size_t lossCall(size_t i, size_t all) {
+  size_t count = std::min(kLossCalls, all);
+  return (count - 1 - i) * all / count;
+}
+
 } // namespace
 
 Result<void> Search::measureLosses() {
@@ -30,7 +37,7 @@ Result<void> Search::measureLosses() {
   }
   size_t count = std::min(kLossCalls, options.calibration.count);
   for (size_t i = 0; i < count && (i == 0 || !isLate(Deadline::kLosses)); ++i) {
-    Result<BoundCall> call = readReference(calibration(), i * options.calibration.count / count);
+    Result<BoundCall> call = readReference(calibration(), lossCall(i, options.calibration.count));
     if (!call)
       return call.diagnostics();
     if (Result<void> done = measureLossesOf(*call, sums, /*small=*/false); !done)
@@ -72,7 +79,7 @@ Result<void> Search::measureSmallWeights(LossSums &sums, size_t count) {
       setRange(i, choice, each.range);
     }
   for (size_t i = 0; isAny && i < count && (i == 0 || !isLate(Deadline::kSmallWeights)); ++i) {
-    Result<BoundCall> call = readReference(calibration(), i * options.calibration.count / count);
+    Result<BoundCall> call = readReference(calibration(), lossCall(i, options.calibration.count));
     if (!call)
       return call.diagnostics();
     if (Result<void> done = measureLossesOf(*call, sums, /*small=*/true); !done)

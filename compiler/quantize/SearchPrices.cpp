@@ -46,6 +46,14 @@ bool Search::isLate(double share) {
   return isOver;
 }
 
+/// Of what the choice around saves, by the bits that both spare.
+static double savedPart(const DecisionKind &kind, size_t choice, size_t around) {
+  if (choice == around)
+    return 1;
+  auto spared = [&](size_t each) { return 2.0 * kFloatBits - kind.bits[each - 1]; };
+  return kind.isTimed[choice - 1] ? spared(choice) / spared(around) : 0;
+}
+
 /// There was no time for these groups: what the measured ones do not explain of what integers save
 /// is theirs, by the sizes of their weights.
 void Search::estimatePrices(llvm::ArrayRef<std::vector<size_t>> rest) {
@@ -53,12 +61,19 @@ void Search::estimatePrices(llvm::ArrayRef<std::vector<size_t>> rest) {
   for (const std::vector<double> &choices : costs)
     if (!choices.empty())
       saved -= choices[0];
+  auto weightsAround = [&](size_t decision) {
+    return around[decision] > 0 ? kinds[decision].weights : 0;
+  };
   for (const std::vector<size_t> &group : rest)
-    weights += weightsOf(group);
+    for (size_t decision : group)
+      weights += weightsAround(decision);
   for (const std::vector<size_t> &group : rest)
     for (size_t decision : group) {
-      costs[decision].assign(decisions[decision].choices.size() + 1, 0);
-      costs[decision][0] = std::max(0.0, saved) * kinds[decision].weights / std::max(weights, 1.0);
+      double share = std::max(0.0, saved) * weightsAround(decision) / std::max(weights, 1.0);
+      costs[decision] = {share};
+      for (size_t choice = 1; choice <= decisions[decision].choices.size(); ++choice)
+        costs[decision].push_back(
+            share > 0 ? share * (1 - savedPart(kinds[decision], choice, around[decision])) : 0);
     }
 }
 

@@ -20,9 +20,8 @@ namespace weft {
 /// What is known before anything is measured whole.
 struct ChoiceTable {
   PricedDecisions priced;
-  /// By decision and choice: of a weight's element and of what it is multiplied by, together.
-  std::vector<std::vector<unsigned>> bits;
-  double wantedBytes = kAnyBytes;                                 ///< less in the file
+  std::vector<std::vector<unsigned>> bits; ///< by decision and choice, as `DecisionKind` has them
+  double wantedBytes = kAnyBytes;          ///< less in the file
   double wantedSaving = -std::numeric_limits<double>::infinity(); ///< seconds
   bool asksAccuracy = true; ///< else what saves enough and loses least is looked for
 

@@ -52,8 +52,13 @@ $ weft quantize quantize.mlir --calibration calls --machine ./halves.json -t x86
 !   0 of 2 layers in integers, 2 in bf16; {*}
 ! ...
 $ weft verify -q half.mlir --dim m=5 && weft quantize -q quantize.mlir --strategy h.strategy --apply -t x86:v4+bf16 -o again.weft && cmp half.weft again.weft
+# Without time for the price of each choice, bytes are taken to save more than bf16, as they spare more bits.
+$ weft quantize quantize.mlir --calibration calls --machine ./halves.json -t x86:v4+bf16 --time 0.001s -o hasty.mlir
+| ...
+!   2 of 2 layers in integers; {*}
+! ...
 # Products of two values, as attention's, decide together; they are listed behind layers, and bf16 is all that they may become.
-$ weft quantize attending.mlir --calibration calls --machine ./halves.json -t x86:v4+bf16 --strategy a.strategy -o attend.mlir -o attend.weft
+$ weft quantize attending.mlir --calibration calls --machine ./halves.json -t x86:v4+bf16 --budget 'cosine>=0.9995' --strategy a.strategy -o attend.mlir -o attend.weft
 |          layer  becomes{*}
 |  /query/MatMul     bf16{*}
 | /scores/MatMul     bf16{*}

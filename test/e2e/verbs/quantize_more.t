@@ -33,7 +33,7 @@ $ weft quantize one.mlir --calibration calls --budget 'cosine>=0.9' --time 0.001
 ! ...
 $ python3 -c "
 $+ import json; d = json.load(open('hasty.json')); print(d['time_over'], d['calibrated'], d['cosine'] >= 0.9)"
-| True 1 True
+| True 4 True
 $ weft quantize -q one.mlir --calibration calls --prices shared.prices --time 1h -o calm.weft
 $ weft quantize one.mlir --calibration calls --time 0 -o no.weft
 ! error: '--time 0' is no time
