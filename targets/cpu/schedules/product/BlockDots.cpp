@@ -18,7 +18,8 @@
 //       for vector, row: epilogue and store, masked where n ends
 //
 // The loops over panels and blocks are in BlockTile.cpp. A worker rounds the rows of its tiles before
-// it begins. 4 bits become bytes by a mask, once for all rows of the tile.
+// it begins. 4 bits become bytes by a mask, once for all rows of the tile; tiles of
+// fewer rows than most fetch weights and scales ahead.
 //
 // Where the machine multiplies small matrices of bytes, two rows at once are (BlockMatrices.h).
 //
@@ -129,6 +130,8 @@ private:
     Value perRow = c.mul(nth, number(4));
     Value stepColumn = pointer(steps, perRow), correctionColumn = pointer(corrections, perRow);
     Value scale[2], zero[2];
+    if (rows < kRows)
+      w.fetchScalesAhead(c, scales, nth, columns);
     for (int64_t v = 0; v < 2; ++v) {
       scale[v] = scalesOf(nth, v);
       if (w.zero)
@@ -156,6 +159,8 @@ private:
       SmallVector<Value, 2> groups[2]; // of four k's, by vector
       for (int64_t v = 0; v < 2; ++v)
         groups[v] = loadGroups(at(here, u * perDepth + v * c.machine.lanes() * 4));
+      if (rows < kRows)
+        PackedWeight::fetchAhead(c, at(here, u * perDepth), unit * perDepth);
       // [dot] Four bytes of a row in all lanes, for both vectors.
       for (int64_t g = 0; g * 4 < unit; ++g)
         for (int64_t r = 0; r < rows; ++r) {

@@ -51,9 +51,7 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kUnrollFew = 32; ///< for tiles of one or two rows of narrow weights
-constexpr int64_t kAheadBytes =
-    8192; ///< of narrow weights: what the processor fetches by itself comes too late
+constexpr int64_t kUnrollFew = 32;      ///< for tiles of one or two rows of narrow weights
 constexpr int64_t kSumsInFlight = 8;    ///< two multiply-adds begin per cycle and take four
 constexpr int64_t kLoaded = 6;          ///< vectors of weights, beside those of rows
 constexpr int64_t kNearBytes = 1 << 20; ///< of a weight that may stay in L2
@@ -374,11 +372,9 @@ private:
                                      Chunk part, int64_t p) {
     const BlockNumbers &scales = s.weight.scale;
     Value panel = panelOf(c, s, t, scales, p), block = blockOf(c, s, part.from);
-    int64_t ofColumn = scales.columnBytes(1), lanes = c.machine.lanes();
+    int64_t lanes = c.machine.lanes();
     if (t.rows <= kFewRows)
-      prefetch(c, scales.row(c, panel, block, s.columns),
-               kAheadBytes * ofColumn / (s.weight.block * elementBits(s.weight.element) / 8),
-               s.columns * ofColumn);
+      s.weight.fetchScalesAhead(c, panel, block, s.columns);
     SmallVector<Value> factors;
     for (int64_t v = 0; v < s.vectors; ++v)
       factors.push_back(scales.load(c, panel, block, s.columns, v * lanes, lanes));
@@ -397,13 +393,6 @@ private:
   }
 
   static constexpr int64_t kFewRows = 6; ///< that leave time to wait for memory
-
-  /// Fetches the lines of `size` bytes at `ahead` bytes behind the pointer.
-  static void prefetch(KernelContext &c, Value pointer, int64_t ahead, int64_t size) {
-    for (int64_t at = 0; at < size; at += kLineBytes)
-      c.machine.prefetch(c.b, bytes(c, pointer, constantI64(c.b, ahead + at)),
-                         VectorMachine::Cache::First);
-  }
 
   /// The zero points of a chunk's block, where columns have their own.
   static SmallVector<Value> zerosOf(KernelContext &c, const ContractionForm &s, const Tile &t,
@@ -448,7 +437,7 @@ private:
     Value nth = c.b.createOrFold<arith::DivUIOp>(part.from, constantI64(c.b, unit)),
           from = bytes(c, panelsOf(c, t)[0], c.mul(nth, constantI64(c.b, unitBytes)));
     if (t.rows <= kFewRows)
-      prefetch(c, from, kAheadBytes, units * unitBytes);
+      PackedWeight::fetchAhead(c, from, units * unitBytes);
     Value here = bytes(c, to, c.mul(part.from, constantI64(c.b, s.columns * 4)));
     widenedOf(s).emitUnits(c, from, here, units, zerosOf(c, s, t, part),
                            scalesOf(c, s, t, part, 0));
@@ -536,7 +525,7 @@ private:
     for (Value panel : data) {
       here.push_back(bytes(c, panel, offset));
       if (w.form != PackedWeight::Words && t.rows <= kFewRows)
-        prefetch(c, here.back(), kAheadBytes, (depth + unit - 1) / unit * bytesPerUnit);
+        PackedWeight::fetchAhead(c, here.back(), (depth + unit - 1) / unit * bytesPerUnit);
     }
     int64_t together = s.pairs ? 2 : 1; // k's that one instruction multiplies
     SmallVector<SpreadRun> factors(

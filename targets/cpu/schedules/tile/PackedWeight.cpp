@@ -24,6 +24,8 @@ using namespace mlir;
 namespace weft {
 namespace {
 
+constexpr int64_t kAheadBytes = 8192; ///< that weights are fetched ahead
+
 std::optional<unsigned> weightArgument(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument)
@@ -222,6 +224,23 @@ SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words,
     result.push_back(zero ? Value(b.create<arith::SubFOp>(value, zero)) : value);
   }
   return result;
+}
+
+static void fetchLines(KernelContext &c, Value pointer, int64_t from, int64_t size) {
+  for (int64_t line = from; line < from + size; line += kLineBytes)
+    c.machine.prefetch(c.b, elementPointer(c.b, pointer, c.b.getI8Type(), constantI64(c.b, line)),
+                       VectorMachine::Cache::First);
+}
+
+void PackedWeight::fetchAhead(KernelContext &c, Value pointer, int64_t size) {
+  fetchLines(c, pointer, kAheadBytes, size);
+}
+
+void PackedWeight::fetchScalesAhead(KernelContext &c, Value panel, Value nth,
+                                    int64_t columns) const {
+  int64_t ofColumn = scale.columnBytes(1), blockBytes = block * elementBits(element) / 8;
+  fetchLines(c, scale.row(c, panel, nth, columns), kAheadBytes * ofColumn / blockBytes,
+             columns * ofColumn);
 }
 
 } // namespace weft

@@ -48,6 +48,11 @@ struct PackedWeight {
   /// Layouts of the arguments that hold scales and zero points: panels with a row for each block.
   void placeScales(WeightLayout::Order order, int64_t columns,
                    llvm::MutableArrayRef<WeightLayout> layouts) const;
+  /// Fetches `size` bytes some way behind the pointer, which few rows soon reach: what a processor fetches by itself comes too late.
+  static void fetchAhead(KernelContext &context, mlir::Value pointer, int64_t size);
+  /// The same of scales, those beside what is fetched where block `nth` begins.
+  void fetchScalesAhead(KernelContext &context, mlir::Value panel, mlir::Value nth,
+                        int64_t columns) const;
   /// The reals of one unit, before they are scaled. `pointer`: the unit's first column of the vector; `zero`: the vector of zero points, or
   /// null.
   llvm::SmallVector<mlir::Value, 8> decode(KernelContext &context, mlir::Value pointer,
