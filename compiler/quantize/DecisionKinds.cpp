@@ -31,7 +31,7 @@ static double bytesLess(const IntegerLayer &layer, const LayerChoice &choice) {
   double elements = elementsOf(layer);
   if (choice.form == LayerChoice::Half)
     return 2 * elements;
-  if (choice.form == LayerChoice::Blocks) {
+  if (choice.hasBlocks()) {
     double bits = kBlockBits + double(kScaleBits + kBlockBits) / kWeightBlock; // scale, zero point
     return elements * (sizeof(float) - bits / 8);
   }
@@ -42,7 +42,9 @@ static unsigned bitsOf(const LayerChoice &choice) {
   return choice.form == LayerChoice::Half       ? 2 * kHalfBits
          : choice.form == LayerChoice::WideRows ? kHalfBits + kByteBits
          : choice.form == LayerChoice::Blocks   ? kFloatBits + unsigned(kBlockBits)
-                                                : 2 * kByteBits - choice.rounding.hasSmallWeights();
+         : choice.form == LayerChoice::ByteBlocks
+             ? kByteBits + unsigned(kBlockBits)
+             : 2 * kByteBits - choice.rounding.hasSmallWeights();
 }
 
 std::vector<DecisionKind> kindsOf(llvm::ArrayRef<Decision> decisions,

@@ -40,6 +40,7 @@ std::pair<double, double> distances(const Accuracy &accuracy, const QuantizeBudg
   case QuantizeBudget::Score: // of single choices nothing is known
     return {accuracy.score < budget.bound ? 2 : 0, 1};
   case QuantizeBudget::Latency:
+  case QuantizeBudget::Seconds:
   case QuantizeBudget::Size:
     break;
   }

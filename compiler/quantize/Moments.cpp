@@ -197,6 +197,11 @@ void MomentRounding::round(const std::vector<std::vector<float>> &factorSets,
     if (errorOf(rounded) < errorOf(roundBlocks(grid, weight, factors)))
       blocks->rounded[layer] = std::make_shared<const PackedBlocks>(packed(rounded));
   }
+  for (EdgeChoice &each : decision.choices)
+    if (each.choice.form == LayerChoice::ByteBlocks) { // of the same numbers
+      each = *blocks;
+      each.choice.form = LayerChoice::ByteBlocks;
+    }
 }
 
 } // namespace weft

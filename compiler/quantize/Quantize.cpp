@@ -8,6 +8,7 @@
 #include "compiler/hardware/FindHardware.h"
 #include "compiler/hardware/SumBound.h"
 #include "compiler/model/ModuleImpl.h"
+#include "compiler/quantize/Attempts.h"
 #include "compiler/quantize/DecisionKinds.h"
 #include "compiler/quantize/Moments.h"
 #include "compiler/quantize/RoundedCaches.h"
@@ -33,7 +34,6 @@ constexpr size_t kHeldBack = 5; ///< every so many-th call is kept for the evalu
 constexpr double kDefaultCosine = 0.995;
 /// With which two products with unsigned bytes fit 16 bits.
 constexpr int64_t kSmallWeight = INT16_MAX / (2 * UINT8_MAX);
-constexpr size_t kSizeTrials = 3; ///< of files that are too large
 
 /// Some of the calls.
 Calls partOf(const Calls &calls, std::vector<size_t> which) {
@@ -103,12 +103,7 @@ private:
     sumsPairs = found->front().kernels->multipliesBytePairs();
     multipliesHalves = found->front().kernels->halfProductRate() > 1;
     addsShortPairs = found->front().kernels->addsShortPairs();
-    if (!elsewhere)
-      return {};
-    Result<uint64_t> bytes = elsewhere->fileBytesOf(module);
-    if (!bytes)
-      return bytes.diagnostics();
-    plainBytes = *bytes;
+    multipliesBlocks = found->front().kernels->multipliesByteBlocks();
     return {};
   }
 
@@ -300,8 +295,7 @@ private:
         if (auto rows = wideRowsOf(edges[i], extents[i], sets[i], edge))
           choices.push_back(*rows);
       if (asksBlocks())
-        if (auto blocks = blocksOf(edges[i], layers, extents[i], sets[i], edge))
-          choices.push_back(*blocks);
+        addBlocks(edges[i], blocksOf(edges[i], layers, extents[i], sets[i], edge), choices);
       if (hasHalfChoice(edges[i], choices))
         choices.emplace_back().choice.form = LayerChoice::Half;
       decide(edges[i], std::move(choices));
@@ -328,9 +322,24 @@ private:
                                        : "";
   }
 
+  /// What is read stays as it is, or becomes bytes where the target multiplies these with blocks.
+  void addBlocks(const Edge &edge, const std::optional<EdgeChoice> &blocks,
+                 std::vector<EdgeChoice> &choices) const {
+    if (!blocks)
+      return;
+    choices.push_back(*blocks);
+    if (limits || !multipliesBlocks || !llvm::all_of(edge.layers, [&](size_t layer) {
+          return canHave(layers[layer], LayerChoice::ByteBlocks);
+        }))
+      return;
+    choices.push_back(*blocks);
+    choices.back().choice.form = LayerChoice::ByteBlocks;
+  }
+
   bool hasHalfChoice(const Edge &edge, const std::vector<EdgeChoice> &choices) const {
-    return !*whyNoHalves() && !choices.empty() &&
-           llvm::all_of(edge.layers, [&](size_t layer) { return canBeHalf(layers[layer]); });
+    return !*whyNoHalves() && !choices.empty() && llvm::all_of(edge.layers, [&](size_t layer) {
+      return canHave(layers[layer], LayerChoice::Half);
+    });
   }
 
   /// What divides the channels that are read, in a file for other engines the dearest of its
@@ -455,80 +464,28 @@ private:
   }
 
   /// Blocks of few bits make a file small, and a product faster where reading its weight takes the
-  /// time: their products are of f32, so with weights that caches hold they save none.
+  /// time: with weights that caches hold their products are no faster than those of bytes.
   bool asksBlocks() const {
     return options.onnxFile.empty() && (asksSize() || haveManyWeights(layers));
   }
 
-  /// A compiled program, and what it takes beside the model in f32.
-  struct Tried {
-    Module program;
-    std::unique_ptr<Session> session;
-    Timed taken;
-    uint64_t bytes; ///< of the file
-  };
-  Result<std::unique_ptr<Tried>> tryOut(Search &search) {
-    Result<Module> program = realised(module, decisions, search.best());
-    if (!program)
-      return program.diagnostics();
-    Result<std::unique_ptr<Session>> session = Session::compile(*program, options, "quantized");
-    if (!session)
-      return session.diagnostics();
-    Result<Timed> taken = search.timeBest(**session);
-    if (!taken)
-      return taken.diagnostics();
-    Result<uint64_t> bytes = elsewhere ? elsewhere->fileBytesOf(*program) : (*session)->fileBytes();
-    if (!bytes)
-      return bytes.diagnostics();
-    return std::unique_ptr<Tried>(new Tried{*program, std::move(*session), *taken, *bytes});
-  }
-
-  /// Bytes of a file beyond what budgets allow.
-  double excessOf(const Tried &tried) const {
-    double most = INFINITY;
-    for (const QuantizeBudget &budget : options.budgets)
-      if (budget.metric == QuantizeBudget::Size)
-        most = std::min(most, budget.bytesOf(double(plainBytes)));
-    return double(tried.bytes) - most;
-  }
-
-  /// What layers become changes the code, too, which nothing said before: what a file is too large
-  /// by is asked for on top.
-  Result<std::unique_ptr<Tried>> tryOutSmallEnough(Search &search) {
-    if (!elsewhere)
-      plainBytes = search.inF32().fileBytes();
-    Result<std::unique_ptr<Tried>> tried = tryOut(search);
-    for (size_t trial = 0; tried && trial < kSizeTrials; ++trial) {
-      double excess = excessOf(**tried);
-      if (excess <= 0)
-        break;
-      Result<bool> isOther = search.chooseSmaller(excess);
-      if (!isOther)
-        return isOther.diagnostics();
-      if (!*isOther)
-        break;
-      tried = tryOut(search);
-    }
-    return tried;
-  }
-
   Result<Quantization> finish(Search &search) {
-    Result<std::unique_ptr<Tried>> tried = tryOutSmallEnough(search);
-    if (tried && (*tried)->taken.other > (*tried)->taken.base &&
-        !search.asks(QuantizeBudget::Size)) {
+    Attempts attempts(module, options, decisions, elsewhere ? &*elsewhere : nullptr, search);
+    Result<std::unique_ptr<Attempt>> attempt = attempts.withinBudgets();
+    if (attempt && (*attempt)->taken.other > (*attempt)->taken.base && !asksSize()) {
       search.stayPlain();
-      tried = tryOut(search);
+      attempt = attempts.once();
     }
-    if (!tried)
-      return tried.diagnostics();
+    if (!attempt)
+      return attempt.diagnostics();
     if (options.hardware)
-      if (Result<void> keeps = keepsToHardware((*tried)->program, "what was found"); !keeps)
+      if (Result<void> keeps = keepsToHardware((*attempt)->program, "what was found"); !keeps)
         return keeps.diagnostics();
-    Session *session = (*tried)->session.get();
+    Session *session = (*attempt)->session.get();
     Result<AccuracySum> sum = search.measure(*session);
     if (!sum)
       return sum.diagnostics();
-    Quantization found{(*tried)->program};
+    Quantization found{(*attempt)->program};
     if (caches) {
       Result<AccuracySum> alone = search.measure(search.inF32());
       if (!alone)
@@ -542,10 +499,12 @@ private:
     for (size_t i = 0; i < sum->outputs(); ++i)
       if (sum->hasLines(i))
         found.outputs.emplace_back(session->outputName(i), sum->of(i));
-    found.latency = (*tried)->taken.other / (*tried)->taken.base;
+    const Timed &taken = (*attempt)->taken;
+    found.latency = taken.other / taken.base;
+    found.seconds = search.secondsOfCall(taken.other);
     found.predictedLatency = search.predictedLatency();
-    found.bytes = (*tried)->bytes;
-    found.plainBytes = plainBytes;
+    found.bytes = (*attempt)->bytes;
+    found.plainBytes = (*attempt)->plainBytes;
     found.clock = limits && limits->hasDeclaredPrices() ? Quantization::Declared
                   : elsewhere                           ? Quantization::Predicted
                                                         : Quantization::Timed;
@@ -553,7 +512,7 @@ private:
     found.isTimeOver = search.isTimeOver() || observed < options.calibration.count;
     found.evaluated = options.evaluation.count;
     found.isReached = search.isReached() && holds(found.measured, options.budgets);
-    found.isReached &= excessOf(**tried) <= 0;
+    found.isReached &= attempts.isWithinBudgets(**attempt);
     StrategyFiles files = strategyFiles(module, decisions, search.best());
     found.strategy = std::move(files.lines);
     found.strategyWeights = std::move(files.weights);
@@ -598,7 +557,7 @@ private:
   }
 
   static std::string roundingOf(const EdgeChoice &choice, size_t layer) {
-    if (choice.choice.form != LayerChoice::Blocks)
+    if (!choice.choice.hasBlocks())
       return "";
     return choice.rounded.count(layer) ? "moments" : "nearest";
   }
@@ -647,10 +606,10 @@ private:
   std::string target;                    ///< what it is compiled for in the end
   bool sumsPairs = false;                ///< whether smaller weights are multiplied faster there
   bool addsShortPairs = false;           ///< whether rows of 16 bits are multiplied faster there
+  bool multipliesBlocks = false;         ///< whether rows in blocks are multiplied as bytes there
   bool multipliesHalves = false;         ///< whether bf16 is multiplied faster there than f32
   std::unique_ptr<RoundedCaches> caches; ///< none: what is kept stays as it is
   std::optional<Search::Reference> reference; ///< with `caches`
-  uint64_t plainBytes = 0;                    ///< of the file in f32
   size_t observed = 0;                        ///< calls
   std::vector<IntegerLayer> layers;
   std::vector<Edge> edges;

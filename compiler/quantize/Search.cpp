@@ -255,12 +255,17 @@ void Search::stayPlain() {
   aroundSeconds = plainSeconds;
   accuracy = {};
   accuracy.sqnr = INFINITY;
-  reached = reached && !asks(QuantizeBudget::Latency);
 }
 
-bool Search::asks(QuantizeBudget::Metric metric) const {
-  return std::any_of(options.budgets.begin(), options.budgets.end(),
-                     [&](const QuantizeBudget &b) { return b.metric == metric; });
+std::optional<double> Search::mostLatency(double plain) const {
+  std::optional<double> most;
+  for (const QuantizeBudget &budget : options.budgets)
+    if (budget.metric == QuantizeBudget::Latency || budget.metric == QuantizeBudget::Seconds) {
+      bool isPart = budget.metric == QuantizeBudget::Latency;
+      double bound = isPart ? budget.bound : budget.bound / secondsOfCall(plain);
+      most = std::min(most.value_or(bound), bound);
+    }
+  return most;
 }
 
 double Search::wantedBytes() const {
@@ -289,14 +294,15 @@ Result<bool> Search::keeps(const Strategy &tried) {
   return holds(found->second.worst(), options.budgets, kPromised);
 }
 
-ChoiceTable Search::tableOf(const QuantizeBudget *latency) const {
+ChoiceTable Search::tableOf(std::optional<double> latency) const {
   ChoiceTable table;
   table.priced = priced;
   for (const DecisionKind &kind : kinds)
     table.bits.push_back(kind.bits);
   table.wantedBytes = wantedBytes();
   if (latency)
-    table.wantedSaving = (latencyOf(Strategy(decisions.size(), 0)) - latency->bound) * plainSeconds;
+    table.wantedSaving =
+        (latencyOf(Strategy(decisions.size(), 0)) - *latency + moreLatency) * plainSeconds;
   table.asksAccuracy =
       llvm::any_of(options.budgets, [](const QuantizeBudget &b) { return b.isOfAccuracy(); });
   return table;
@@ -325,10 +331,7 @@ bool Search::isMoreAccurate(const Strategy &tried, const ChoiceTable &table) con
 
 /// Whoever proposes them, strategies are measured whole and judged here.
 Result<void> Search::choose() {
-  const QuantizeBudget *latency = nullptr;
-  for (const QuantizeBudget &budget : options.budgets)
-    if (budget.metric == QuantizeBudget::Latency && (!latency || budget.bound < latency->bound))
-      latency = &budget;
+  std::optional<double> latency = mostLatency(plainSeconds);
   ChoiceTable table = tableOf(latency);
   std::unique_ptr<Proposer> proposer = proposerOf(options.search, table);
   const Strategy none(decisions.size(), 0);
@@ -355,15 +358,19 @@ Result<void> Search::choose() {
   if (!kept)
     return kept.diagnostics();
   accuracy = known.at(strategy).worst();
-  reached = *kept && (!latency || latencyOf(strategy) <= latency->bound);
+  reached = *kept && (!latency || latencyOf(strategy) <= *latency);
   return {};
 }
 
-Result<bool> Search::chooseSmaller(double bytes) {
+Result<bool> Search::chooseLess(double bytes, double latency) {
   Strategy before = strategy;
-  // What was chosen may save more than was asked for, as layers come whole, and is too large all
-  // the same.
-  moreBytes += std::max(bytes, bytesOf(priced, before) + bytes - wantedBytes());
+  // What was chosen may save more than was asked for, as layers come whole, and is too large or too
+  // slow all the same.
+  if (bytes > 0)
+    moreBytes += std::max(bytes, bytesOf(priced, before) + bytes - wantedBytes());
+  if (latency > 0)
+    moreLatency +=
+        latency + std::max(0.0, *mostLatency(plainSeconds) - moreLatency - latencyOf(before));
   if (Result<void> done = choose(); !done)
     return done.diagnostics();
   return strategy != before;

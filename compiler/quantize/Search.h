@@ -71,13 +71,17 @@ public:
   std::vector<QuantizedPoint> tried() const;
   /// Somebody else's programs beside the model in f32.
   Result<std::vector<QuantizedPoint>> comparePeers();
-  /// Looks once more, for a file that is smaller by so many bytes than what was found seemed to
-  /// need. Whether something else is found.
-  Result<bool> chooseSmaller(double bytes);
+  /// Looks once more, for what is smaller by so many bytes, and faster by such a part of f32's
+  /// time, than what was found seemed to be. Whether something else is found.
+  Result<bool> chooseLess(double bytes, double latency);
   /// Gives up integers, as together they save nothing: everything stays as it is.
   void stayPlain();
   Session &inF32() { return *plain; }
-  bool asks(QuantizeBudget::Metric metric) const;
+  /// What budgets on time allow, as a part of f32's, which is so many seconds of all timed calls;
+  /// nothing where there are none.
+  std::optional<double> mostLatency(double plain) const;
+  /// Of all timed calls the mean.
+  double secondsOfCall(double seconds) const { return seconds / double(timed.size()); }
 
 private:
   struct Loss {
@@ -136,8 +140,8 @@ private:
   Result<AccuracySum> simulate(const Strategy &tried);
   Result<bool> keeps(const Strategy &tried);
   Result<void> choose();
-  /// `latency` is the budget on it, or null.
-  ChoiceTable tableOf(const QuantizeBudget *latency) const;
+  /// `latency` is the most that it may be, or nothing.
+  ChoiceTable tableOf(std::optional<double> latency) const;
   /// Than what is the best so far.
   bool isFaster(const Strategy &tried) const;
   bool isMoreAccurate(const Strategy &tried, const ChoiceTable &table) const;
@@ -175,7 +179,8 @@ private:
   double plainSeconds = 0, aroundSeconds = 0; ///< of the timed calls, in f32 and with it
   Strategy strategy;
   Accuracy accuracy;
-  double moreBytes = 0; ///< than budgets ask for, as files turned out larger
+  /// Than budgets ask for, as files turned out larger, and slower by such a part of f32's time.
+  double moreBytes = 0, moreLatency = 0;
   bool reached = true, timeOver = false;
   bool again = false; ///< what was timed once only is timed once more
 };

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kPriceRounds = 2;
 constexpr double kLeastGain = 0.005; ///< of the time: what saves less saves nothing
-constexpr double kMostApart = 0.1;   ///< sum of prices and the whole, as parts of the time
+constexpr double kMostApart = 0.1;   ///< sum of prices and the whole, as a part of what it takes
 
 } // namespace
 
@@ -279,7 +279,7 @@ Result<Timed> Search::timeBest(Session &program) {
   if (declared)
     return Timed{plainSeconds, plainSeconds * latencyOf(strategy), 0};
   Result<Timed> taken = timeOf(none, strategy, &program);
-  if (!taken || std::fabs(taken->other / taken->base - latencyOf(strategy)) <= kMostApart)
+  if (!taken || std::fabs(taken->other / taken->base / latencyOf(strategy) - 1) <= kMostApart)
     return taken;
   again = true;
   taken = timeOf(none, strategy, &program);

@@ -72,6 +72,39 @@ std::vector<StrategyLine> undecided(const Module &module, const Decided &decided
   return lines;
 }
 
+/// What choices are in lines but for what also depends on other things: static ones and bytes.
+constexpr std::pair<LayerChoice::Form, StrategyLine::Form> kForms[] = {
+    {LayerChoice::Rows, StrategyLine::Rows},
+    {LayerChoice::WideRows, StrategyLine::WideRows},
+    {LayerChoice::Blocks, StrategyLine::Blocks},
+    {LayerChoice::ByteBlocks, StrategyLine::ByteBlocks},
+    {LayerChoice::Half, StrategyLine::Half},
+};
+
+LayerChoice::Form formOf(const StrategyLine &line) {
+  for (auto [form, inLine] : kForms)
+    if (inLine == line.form)
+      return form;
+  return LayerChoice::Static;
+}
+
+const char *lackOf(LayerChoice::Form form) {
+  switch (form) {
+  case LayerChoice::Static:
+    return "no scale";
+  case LayerChoice::Rows:
+  case LayerChoice::WideRows:
+    return "no rows with scales of their own";
+  case LayerChoice::Blocks:
+    return "no blocks of 32";
+  case LayerChoice::ByteBlocks:
+    return "no rows of whole blocks of 32";
+  case LayerChoice::Half:
+    return "groups, which are not multiplied in bf16";
+  }
+  return "";
+}
+
 /// Success where the decision is for that layer.
 llvm::Error checkDecision(const StrategyLine &decision, const StrategyLine &own,
                           const Decided &decided) {
@@ -93,12 +126,8 @@ llvm::Error checkDecision(const StrategyLine &decision, const StrategyLine &own,
   if (isBytes)
     return readError("'" + own.node + "' is a layer, which has no form 'bytes'");
   const IntegerLayer &layer = decided.layers[size_t(own.layer)];
-  if (decision.hasRowScales() && !layer.hasRows)
-    return readError("layer '" + own.node + "' has no rows with scales of their own");
-  if (decision.form == StrategyLine::Blocks && !layer.hasBlocks)
-    return readError("layer '" + own.node + "' has no blocks of " + Twine(kWeightBlock));
-  if (decision.form == StrategyLine::Half && !canBeHalf(layer))
-    return readError("layer '" + own.node + "' multiplies in groups, for which there is no bf16");
+  if (!canHave(layer, formOf(decision)))
+    return readError("layer '" + own.node + "' has " + lackOf(formOf(decision)));
   if (decision.result && !valueGivenBehind(layer.op, unsigned(decision.result->behind)))
     return readError("layer '" + own.node + "' has no result " + Twine(decision.result->behind) +
                      " operators behind it");
@@ -111,19 +140,9 @@ llvm::Error checkDecision(const StrategyLine &decision, const StrategyLine &own,
   return llvm::Error::success();
 }
 
-/// What choices are in lines but for what also depends on other things: static ones and bytes.
-constexpr std::pair<LayerChoice::Form, StrategyLine::Form> kForms[] = {
-    {LayerChoice::Rows, StrategyLine::Rows},
-    {LayerChoice::WideRows, StrategyLine::WideRows},
-    {LayerChoice::Blocks, StrategyLine::Blocks},
-    {LayerChoice::Half, StrategyLine::Half},
-};
-
 EdgeChoice choiceOf(const StrategyLine &line) {
   EdgeChoice choice;
-  for (auto [form, inLine] : kForms)
-    if (inLine == line.form)
-      choice.choice.form = form;
+  choice.choice.form = formOf(line);
   choice.choice.everywhere = line.form == StrategyLine::Everywhere;
   choice.choice.scale = line.scale;
   choice.choice.zero = line.zero;

@@ -103,8 +103,8 @@ std::string roundingText(const ByteRounding &rounding) {
 }
 
 /// In the order of StrategyLine::Form.
-constexpr StringRef kForms[] = {"f32",    "static",  "everywhere", "rows",
-                                "rows16", "blocks4", "bf16",       "bytes"};
+constexpr StringRef kForms[] = {"f32",     "static",    "everywhere", "rows", "rows16",
+                                "blocks4", "blocks4x8", "bf16",       "bytes"};
 static_assert(std::size(kForms) == StrategyLine::Bytes + 1);
 
 /// F32 for what is no name.
@@ -119,7 +119,7 @@ Error readForm(StringRef text, StrategyLine &line) {
   SmallVector<StringRef> words;
   text.split(words, ' ');
   line.form = formNamed(words[0]);
-  if (line.form == StrategyLine::Blocks && words.size() == 2)
+  if (line.hasBlocks() && words.size() == 2)
     return readRoundedKey(words[1], line);
   size_t fixed = hasScale(line.form) ? 3 : 1;
   ArrayRef<StringRef> others = ArrayRef(words).drop_front(std::min(fixed, words.size()));
@@ -142,8 +142,7 @@ Error readFactors(StringRef text, StrategyLine &line) {
     return Error::success();
   auto [strengthText, list] = text.split(": ");
   std::optional<double> strength = realNumber(strengthText);
-  bool hasFactors =
-      line.form == StrategyLine::Static || line.hasRowScales() || line.form == StrategyLine::Blocks;
+  bool hasFactors = line.form == StrategyLine::Static || line.hasRowScales() || line.hasBlocks();
   if (!hasFactors || !strength || *strength > 1)
     return readError(quotedText(text) + " is no equalisation such as 0.8: 1.5 0.75");
   line.strength = *strength;

@@ -73,7 +73,7 @@ public:
     if (line.hasRowScales())
       return readError("layer '" + name + "' has rows with scales of their own, which QDQ files " +
                        "cannot say");
-    if (line.form == StrategyLine::Blocks)
+    if (line.hasBlocks())
       return readError("layer '" + name + "' has a weight in blocks, which QDQ files cannot say");
     if (line.form == StrategyLine::Half)
       return readError("layer '" + name + "' multiplies bf16, which QDQ files cannot say");

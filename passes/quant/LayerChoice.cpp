@@ -2,6 +2,7 @@
 
 #include "passes/quant/LayerChoice.h"
 #include "dialects/weft/ops/Quantize.h"
+#include "dialects/weft/ops/Rounding.h"
 #include "passes/quant/BlockWeight.h"
 #include "passes/quant/RowScale.h"
 #include <cmath>
@@ -115,6 +116,8 @@ ArrayAttr choicesAttr(MLIRContext *context, ArrayRef<LayerChoice> choices) {
       entries.set("wide_rows", b.getUnitAttr());
     else if (choice.form == LayerChoice::Blocks)
       entries.set("blocks", b.getUnitAttr());
+    else if (choice.form == LayerChoice::ByteBlocks)
+      entries.set("byte_blocks", b.getUnitAttr());
     else if (choice.form == LayerChoice::Half)
       entries.set("half", b.getUnitAttr());
     else {
@@ -149,6 +152,15 @@ static bool readRounded(DictionaryAttr entries, std::optional<RoundedConstants> 
   return known == constants && (known == 0 || known == 3);
 }
 
+static LayerChoice::Form formOf(DictionaryAttr entries) {
+  return entries.contains("rows")          ? LayerChoice::Rows
+         : entries.contains("wide_rows")   ? LayerChoice::WideRows
+         : entries.contains("blocks")      ? LayerChoice::Blocks
+         : entries.contains("byte_blocks") ? LayerChoice::ByteBlocks
+         : entries.contains("half")        ? LayerChoice::Half
+                                           : LayerChoice::Static;
+}
+
 FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
   std::vector<LayerChoice> choices;
   auto list = layer.op->getAttrOfType<ArrayAttr>(kChoicesAttr);
@@ -158,22 +170,17 @@ FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
   for (Attribute each : list ? list.getValue() : ArrayRef<Attribute>()) {
     auto entries = dyn_cast<DictionaryAttr>(each);
     LayerChoice choice;
-    choice.form = entries && entries.contains("rows")        ? LayerChoice::Rows
-                  : entries && entries.contains("wide_rows") ? LayerChoice::WideRows
-                  : entries && entries.contains("blocks")    ? LayerChoice::Blocks
-                  : entries && entries.contains("half")      ? LayerChoice::Half
-                                                             : LayerChoice::Static;
+    choice.form = entries ? formOf(entries) : LayerChoice::Static;
     auto scale = entries ? entries.getAs<FloatAttr>("scale") : FloatAttr();
     auto zero = entries ? entries.getAs<IntegerAttr>("zero") : IntegerAttr();
     if (auto factors = entries ? entries.getAs<DenseF32ArrayAttr>("factors") : DenseF32ArrayAttr())
       choice.factors = factors.asArrayRef().vec();
-    bool fits = choice.hasRowScales()                ? layer.hasRows
-                : choice.form == LayerChoice::Blocks ? layer.hasBlocks
-                : choice.form == LayerChoice::Half   ? canBeHalf(layer)
-                                                     : scale && zero && zero.getValue().ult(256);
+    bool fits = canHave(layer, choice.form);
+    if (choice.form == LayerChoice::Static)
+      fits = scale && zero && zero.getValue().ult(256);
     if (entries && entries.contains("everywhere"))
       fits = fits && choice.form == LayerChoice::Static && choice.factors.empty();
-    if (choice.form == LayerChoice::Blocks)
+    if (choice.hasBlocks())
       fits = fits && readRounded(entries, choice.rounded);
     if (choice.form == LayerChoice::Static)
       fits = fits && readResult(layer.op, entries, choice.result);
@@ -193,9 +200,32 @@ FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
   return choices;
 }
 
-bool canBeHalf(const IntegerLayer &layer) {
+static bool canBeHalf(const IntegerLayer &layer) {
   auto conv = dyn_cast<ConvOp>(layer.op);
   return !conv || conv.getGroups() == 1;
+}
+
+static bool canHaveByteBlocks(const IntegerLayer &layer) {
+  SymTensorType input = typeOf(layer.input);
+  return layer.hasBlocks && layer.hasRows && *layer.inputChannel + 1 == input.getRank() &&
+         RoundBlocksOp::isRegular(input, kWeightBlock);
+}
+
+bool canHave(const IntegerLayer &layer, LayerChoice::Form form) {
+  switch (form) {
+  case LayerChoice::Static:
+    return true;
+  case LayerChoice::Rows:
+  case LayerChoice::WideRows:
+    return layer.hasRows;
+  case LayerChoice::Blocks:
+    return layer.hasBlocks;
+  case LayerChoice::ByteBlocks:
+    return canHaveByteBlocks(layer);
+  case LayerChoice::Half:
+    return canBeHalf(layer);
+  }
+  return false;
 }
 
 float powerOfTwoFrom(double scale) {
@@ -335,7 +365,9 @@ Value buildChoice(ImplicitLocOpBuilder &b, const IntegerLayer &layer, const Laye
     return productOf(b, layer, b.create<ConvertOp>(layer.input, b.getBF16Type()), narrow);
   }
   Value x = equalised(b, layer, choice.factors);
-  if (choice.form == LayerChoice::Blocks)
+  if (choice.form == LayerChoice::ByteBlocks)
+    x = b.create<RoundBlocksOp>(x, kWeightBlock);
+  if (choice.hasBlocks())
     return productOf(b, layer, x, restoredBlocks(b, layer, blocksOf(layer, weight, choice, files)));
   if (choice.form == LayerChoice::Rows)
     scale = {scaleOfRows(b, x, layer.summed, kMostByte),

@@ -40,9 +40,11 @@ struct LayerChoice {
     Rows,     ///< rows are rounded to signed bytes, each by a scale that is computed from it
     WideRows, ///< the same with 16 bits, times bytes
     Blocks, ///< the input stays, and only the weight is rounded, in blocks of few bits (BlockWeight.h)
-    Half, ///< both are rounded to bf16, and products are summed in f32
+    ByteBlocks, ///< the same, and the input is rounded to bytes in blocks alike, each by a step that is computed from it
+    Half,       ///< both are rounded to bf16, and products are summed in f32
   };
   bool hasBytes() const { return form == Static || form == Rows; }
+  bool hasBlocks() const { return form == Blocks || form == ByteBlocks; }
   bool hasRowScales() const { return form == Rows || form == WideRows; }
   Form form = Static;
   float scale = 1;
@@ -61,8 +63,9 @@ struct LayerChoice {
 mlir::ArrayAttr choicesAttr(mlir::MLIRContext *context, llvm::ArrayRef<LayerChoice> choices);
 /// An error at the layer when its attribute is not understood.
 mlir::FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer);
-/// Whether its operands may be rounded to bf16: units multiply pairs of channels, which convolutions in groups have none of.
-bool canBeHalf(const IntegerLayer &layer);
+/// Whether a layer may take a form. Units multiply pairs of channels in bf16, which convolutions in groups have none of; rows are rounded in blocks
+/// where each is a line of whole blocks.
+bool canHave(const IntegerLayer &layer, LayerChoice::Form form);
 
 /// Signed bytes, one scale per column, or for all: `weight` is about bytes * scale, its channels multiplied by the factors.
 struct ByteWeight {

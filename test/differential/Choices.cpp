@@ -27,7 +27,7 @@ LayerChoice::Form randomForm(Graph &g, bool isProduct, bool isInGroups, int64_t 
   if (!isProduct || g.dice(2))
     return LayerChoice::Static;
   if (channels % kWeightBlock == 0 && g.dice(2))
-    return LayerChoice::Blocks;
+    return g.dice(2) ? LayerChoice::Blocks : LayerChoice::ByteBlocks;
   return g.dice(3) ? LayerChoice::Rows : LayerChoice::WideRows;
 }
 
@@ -128,9 +128,9 @@ Knowledge withChoices(Graph &g, Operation *layer, Knowledge sum, double count) {
   double most = 4 * count * (k.most + 1) * g.know(w).most;
   double error = precisionOf(g.b.getF32Type()) * most * (2 * std::sqrt(count) + 2);
   LayerChoice::Form form = choices[size_t(chosen) - 1].form;
-  if (form == LayerChoice::Rows ||
-      form == LayerChoice::WideRows) // half of a row's largest is half way
-    error += most / (form == LayerChoice::Rows ? kMostByte : kMostShort);
+  if (form == LayerChoice::Rows || form == LayerChoice::WideRows ||
+      form == LayerChoice::ByteBlocks) // half of the largest is half way
+    error += most / (form == LayerChoice::WideRows ? kMostShort : kMostByte);
   return {most, 0, error, false};
 }
 

@@ -59,9 +59,9 @@ struct QuantizeScore {
 
 /// What a quantised model must keep.
 struct QuantizeBudget {
-  /// The first five are of Accuracy; Latency is the time of a call as a part of the f32 model's, Size the bytes of the artifact, up to 1 as a
-  /// part of the f32 model's.
-  enum Metric { Cosine, Sqnr, Top1, Kl, Score, Latency, Size } metric = Cosine;
+  /// The first five are of Accuracy; Latency is the time of a call as a part of the f32 model's, Seconds that time itself, Size the bytes of the
+  /// artifact, up to 1 as a part of the f32 model's.
+  enum Metric { Cosine, Sqnr, Top1, Kl, Score, Latency, Seconds, Size } metric = Cosine;
   double bound = 0; ///< the least that Cosine, Sqnr, Top1 and Score may be, the most of the others
 
   /// Whether outputs decide whether it holds.
@@ -109,7 +109,7 @@ struct QuantizeOptions {
   QuantizeScore score; ///< needed for budgets on it
   std::vector<QuantizedPeer>
       peers; ///< compiled and measured as what was found is; none with a `cache`
-  /// All hold together; of what holds them the fastest is taken, or, where only Latency is bounded, the most accurate. Empty: a cosine of 0.995.
+  /// All hold together; of what holds them the fastest is taken, or, where only Latency or Seconds are bounded, the most accurate. Empty: a cosine of 0.995.
   std::vector<QuantizeBudget> budgets;
   QuantizeSearch search; ///< among strategies
   /// Products and convolutions of nodes whose name is such a pattern stay as they are: `*` is any text, `?` any character.
@@ -165,7 +165,7 @@ struct QuantizedPoint {
 struct QuantizedLayer {
   std::string name; ///< of the model's node
   std::string
-      form; ///< "f32", "static", "everywhere", "rows", "rows16", "blocks4", "bf16", or of a table "bytes"
+      form; ///< "f32", "static", "everywhere", "rows", "rows16", "blocks4", "blocks4x8", "bf16", or of a table "bytes"
   double strength = -1; ///< of the equalisation of its channels; -1: none
   double loss =
       0; ///< 1 - cosine when everything else stays f32, together with what reads the same value
@@ -188,6 +188,7 @@ struct Quantization {
   std::optional<Accuracy> caches; ///< measured, where nothing but caches is rounded
   double latency =
       1; ///< time of timed calls, as a part of the f32 model's with the same caches, by `clock`
+  double seconds = 0;                   ///< of the timed calls the mean, by `clock`
   double predictedLatency = 1;          ///< as the sum of prices says
   uint64_t bytes = 0, plainBytes = 0;   ///< of the artifacts: quantised and in f32
   size_t calibrated = 0, evaluated = 0; ///< numbers of calls

@@ -63,6 +63,11 @@ TEST_CASE(
   CHECK(linesOf(rounded)[0].form == StrategyLine::Blocks);
   CHECK(linesOf(rounded)[0].rounded == "51c02f9be7a6d384");
   CHECK(printStrategy(linesOf(rounded)) == rounded + "\n");
+  std::string byteBlocks =
+      with("static scale=0.0122999996 zero=5", "blocks4x8 rounded=51c02f9be7a6d384");
+  CHECK(linesOf(byteBlocks)[0].form == StrategyLine::ByteBlocks);
+  CHECK(linesOf(byteBlocks)[0].factors.size() == 2);
+  CHECK(printStrategy(linesOf(byteBlocks)) == byteBlocks + "\n");
   std::string half = with("static scale=0.0122999996 zero=5 | 0.8: 1.5 0.75", "bf16 | -");
   CHECK(linesOf(half)[0].form == StrategyLine::Half);
   CHECK(printStrategy(linesOf(half)) == half + "\n");

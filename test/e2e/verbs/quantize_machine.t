@@ -33,6 +33,16 @@ $ python3 -c "
 $+ import json; f, q, d = [json.load(open(n)) for n in ('quantize.times', 'at.times', 'at.json')]
 $+ print(abs(q['seconds'] / f['seconds'] - d['latency']) < 1e-6)"
 | True
+# A bound on time may be a time: that of a call.
+$ weft quantize quantize.mlir --calibration calls --machine ./pairs.json --budget 'latency<=100us' -o fast.mlir
+| ...
+! ...
+!   time {*}x of f32 (predicted for 'round', nothing was timed), {*}s a call  size {*}
+! ...
+$ weft quantize quantize.mlir --calibration calls --machine ./pairs.json --budget 'latency<=1us' -o no.weft
+! ...
+! error[W0322]: no choice keeps all budgets: the nearest takes 0.22x of the time in f32, {*}s a call and {*} with cosine {*}
+? 3
 # Where integers save nothing there, everything stays as it is, however fast they are here.
 $ sed 's/"f32": 1/"f32": 8, "pairs of i16": 1/' round.json > slow.json
 $ weft quantize quantize.mlir --calibration calls --machine ./slow.json -o none.weft
@@ -52,6 +62,12 @@ $ weft quantize quantize.mlir --calibration calls --machine ./halves.json -t x86
 !   0 of 2 layers in integers, 2 in bf16; {*}
 ! ...
 $ weft verify -q half.mlir --dim m=5 && weft quantize -q quantize.mlir --strategy h.strategy --apply -t x86:v4+bf16 -o again.weft && cmp half.weft again.weft
+# Weights of 4 bits meet rows of bytes where the target multiplies bytes by four.
+$ for level in v3 v4+vnni; do weft quantize -q quantize.mlir --calibration calls --machine ./halves.json -t x86:$level --budget 'size<=0.99x' --budget 'cosine>=0.9' -o blocks.mlir --json > blocks.json; python3 -c "
+$+ import json; first = json.load(open('blocks.json'))['layers'][0]; loss = {c['form']: c['loss'] for c in first['choices'] if 'blocks' in c['form']}
+$+ print(list(loss), loss.get('blocks4x8', 0) < 1.5 * loss['blocks4'], [c['rounded'] for c in first['choices'] if 'rounded' in c])"; done
+| ['blocks4'] True ['moments']
+| ['blocks4', 'blocks4x8'] True ['moments', 'moments']
 # Without time for the price of each choice, bytes are taken to save more than bf16, as they spare more bits.
 $ weft quantize quantize.mlir --calibration calls --machine ./halves.json -t x86:v4+bf16 --time 0.001s -o hasty.mlir
 | ...

@@ -26,6 +26,14 @@ $ sed 's/ | [^|]* | [^|]*$/ | blocks4 | -/' odd.strategy > odd4.strategy && weft
 ! error[W0324]: odd4.strategy: the strategy is for another model: layer '/first/MatMul' has no blocks of 32
 ? 1
 
+# What meets them may be bytes in blocks alike, in lines of whole blocks.
+$ sed 's/blocks4/blocks4x8/' b.strategy > x.strategy && weft quantize -q quantize.mlir --strategy x.strategy --apply -o bytes.weft -o bytes.mlir && weft verify -q bytes.mlir bytes.weft --dim m=5
+$ grep -c 'round_blocks .* block 32' bytes.mlir
+| 2
+$ sed 's/blocks4/blocks4x8/' odd4.strategy > oddx.strategy; weft quantize odd.mlir --strategy oddx.strategy --apply -o no.weft
+! error[W0324]: oddx.strategy: the strategy is for another model: layer '/first/MatMul' has no rows of whole blocks of 32
+? 1
+
 # Rows of 16 bits are another, which are multiplied in pairs; hardware may have none, and convolutions have no rows.
 $ sed 's/ | [^|]* | [^|]*$/ | rows16 | -/' s.strategy > r.strategy && weft quantize -q quantize.mlir -t x86:v3 --strategy r.strategy --apply -o rows.weft -o rows.mlir && weft verify -q rows.mlir rows.weft --dim m=5
 $ grep -c ' weft.quantize .*, i16>' rows.mlir

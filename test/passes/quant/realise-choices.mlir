@@ -72,6 +72,18 @@ func.func @blocks(%x: !weft.tensor<[m, 64], f32>) -> !weft.tensor<[m, 2], f32> a
   return %y : !weft.tensor<[m, 2], f32>
 }
 
+// What is read may be rounded to bytes in blocks alike, behind its factors.
+// CHECK-LABEL: func @byte_blocks
+// CHECK: %[[X:.*]] = weft.mul %arg0, %{{.*}}
+// CHECK: %[[ROUNDED:.*]] = weft.round_blocks %[[X]] block 32
+// CHECK: %[[W:.*]] = weft.dequantize_blocks %{{.*}}, %{{.*}}, %{{.*}} axis 1 block 32
+// CHECK: weft.contract "m k, n k -> m n" %[[ROUNDED]], %[[W]] accumulate f32
+func.func @byte_blocks(%x: !weft.tensor<[m, 32], f32>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.5> : tensor<2x32xf32> -> <[2, 32], f32>
+  %y = weft.contract "m k, n k -> m n" %x, %w accumulate f32 {weft.choices = [{byte_blocks, factors = array<f32: 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0>}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 32], f32>, !weft.tensor<[2, 32], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
+
 // Numbers that were rounded already are taken as they are, written down or by name.
 // CHECK-LABEL: func @rounded
 // CHECK-DAG: %[[Q:.*]] = weft.constant dense<7> : tensor<2x64xui4>

@@ -305,9 +305,9 @@ private:
   }
 
   std::string outOfReach(const Quantization &found) const {
-    return "no choice keeps all budgets: the nearest takes " +
-           printed("%.2fx", found.predictedLatency) + " of the time in f32 and " +
-           printBytes(double(found.bytes)) + " with " + accuracyLine(found.measured) +
+    return "no choice keeps all budgets: the nearest takes " + printed("%.2fx", found.latency) +
+           " of the time in f32" + secondsOf(found) + " and " + printBytes(double(found.bytes)) +
+           " with " + accuracyLine(found.measured) +
            (found.caches ? "; caches of " + request.cache + " alone: " + accuracyLine(*found.caches)
                          : "");
   }
@@ -380,8 +380,9 @@ private:
       console.say("  caches of " + request.cache + " alone: " + accuracyLine(*found.caches));
     console.say("  promised: " + accuracyLine(found.simulated), 1);
     console.say("  time " + printed("%.2fx", found.latency) + " of f32" +
-                (found.caches ? " with such caches (" : " (") + clockOf(found) + ")  size " +
-                printBytes(double(found.bytes)) + " of " + printBytes(double(found.plainBytes)));
+                (found.caches ? " with such caches (" : " (") + clockOf(found) + ")" +
+                secondsOf(found) + "  size " + printBytes(double(found.bytes)) + " of " +
+                printBytes(double(found.plainBytes)));
     if (request.machine && !request.machine->isMeasured)
       console.say("  nobody compared predictions for '" + nameOf(request.machine) +
                   "' with a clock");
@@ -390,6 +391,15 @@ private:
                   " of f32, cosine " + printed("%.5f", peer.cosine));
     for (const std::string &output : outputs)
       console.say(output);
+  }
+
+  /// Where a budget is in seconds.
+  std::string secondsOf(const Quantization &found) const {
+    bool isAsked =
+        std::any_of(request.budgets.begin(), request.budgets.end(), [](const QuantizeBudget &each) {
+          return each.metric == QuantizeBudget::Seconds;
+        });
+    return isAsked ? ", " + printSeconds(found.seconds) + " a call" : "";
   }
 
   std::string clockOf(const Quantization &found) const {
@@ -444,7 +454,7 @@ private:
   void reportJson(const Quantization &found) {
     JsonWriter json("weft.quantize/1");
     json.list("paths", outputs).field("search", printSearch(found.search));
-    json.field("latency", found.latency);
+    json.field("latency", found.latency).field("seconds", found.seconds);
     json.field("predicted_latency", found.predictedLatency).field("bytes", found.bytes);
     json.field("f32_bytes", found.plainBytes).field("calibrated", uint64_t(found.calibrated));
     json.field("evaluated", uint64_t(found.evaluated)).field("time_over", found.isTimeOver);

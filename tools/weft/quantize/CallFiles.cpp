@@ -44,6 +44,8 @@ bool isShare(QuantizeBudget::Metric metric) {
 }
 
 std::string adviceFor(QuantizeBudget::Metric metric) {
+  if (metric == QuantizeBudget::Latency)
+    return "write a part of the f32 artifact's time such as 0.5x, or a time such as 3ms";
   if (metric == QuantizeBudget::Size)
     return "write bytes such as 25M, or a part of the f32 artifact's such as 0.3x";
   return isShare(metric) ? "write a number between 0 and 1" : "write a number above 0";
@@ -64,6 +66,18 @@ std::optional<double> boundOf(QuantizeBudget::Metric metric, std::string number)
       !(*bound < (isBelow1 ? 1 : 1e6)))
     return std::nullopt;
   return bound;
+}
+
+/// "3ms", "0.5s", "250us"; nothing where it is no time.
+std::optional<double> secondsIn(const std::string &text) {
+  constexpr std::pair<std::string_view, double> kUnits[] = {{"ms", 1e-3}, {"us", 1e-6}, {"s", 1}};
+  for (auto [unit, seconds] : kUnits)
+    if (text.size() > unit.size() &&
+        text.compare(text.size() - unit.size(), unit.size(), unit) == 0) {
+      std::optional<double> number = parseReal(text.substr(0, text.size() - unit.size()));
+      return number && *number > 0 ? std::optional(*number * seconds) : std::nullopt;
+    }
+  return std::nullopt;
 }
 
 } // namespace
@@ -95,7 +109,11 @@ Result<QuantizeBudget> parseBudget(const std::string &text) {
     std::string start = std::string(word.word) + (word.isLeast ? ">=" : "<=");
     if (text.rfind(start, 0) != 0)
       continue;
-    std::optional<double> bound = boundOf(word.metric, text.substr(start.size()));
+    std::string number = text.substr(start.size());
+    if (word.metric == QuantizeBudget::Latency)
+      if (std::optional<double> seconds = secondsIn(number))
+        return QuantizeBudget{QuantizeBudget::Seconds, *seconds};
+    std::optional<double> bound = boundOf(word.metric, number);
     if (!bound)
       return Failure{ExitWrongUsage, "'--budget " + text + "' has no sensible bound",
                      adviceFor(word.metric), ""};
@@ -103,12 +121,14 @@ Result<QuantizeBudget> parseBudget(const std::string &text) {
   }
   return Failure{ExitWrongUsage, "'--budget " + text + "' is not understood",
                  "write 'cosine>=0.998', 'sqnr>=30', 'top1>=0.99', 'kl<=0.01', 'score>=0.9', "
-                 "'latency<=0.5x' or "
-                 "'size<=25M', in quotes",
+                 "'latency<=0.5x', "
+                 "'latency<=3ms' or 'size<=25M', in quotes",
                  ""};
 }
 
 std::string printBudget(const QuantizeBudget &budget) {
+  if (budget.metric == QuantizeBudget::Seconds)
+    return "latency<=" + printSeconds(budget.bound);
   for (const BudgetWord &word : kBudgetWords)
     if (word.metric == budget.metric) {
       if (budget.metric == QuantizeBudget::Size && budget.bound > 1)
