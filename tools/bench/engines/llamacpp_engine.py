@@ -108,5 +108,17 @@ class Engine:
             return self.lib.llama_get_logits_ith(self.context, -1)
         return call
 
+    def walk(self, sequence, past):
+        """The logits behind each token of a sequence that follows the first `past`."""
+        make = lambda numbers: (c.c_int32 * len(numbers))(*map(int, numbers))
+        self.lib.llama_memory_seq_rm(self.lib.llama_get_memory(self.context), 0, 0, -1)
+        self.decode(make(sequence[:past]))
+        steps = []
+        for token in sequence[past:]:
+            self.decode(make([token]))
+            steps.append(self.first(self.lib.llama_get_logits_ith(self.context, -1))[0, 0])
+        self.cached = -1
+        return np.stack(steps)
+
     def first(self, logits):
         return np.ctypeslib.as_array(logits, (self.vocabulary,)).copy()[None, None]

@@ -5,7 +5,6 @@ Files are kept in the benchmark's folder, `trained`. One thread; all files of a 
 """
 import argparse
 import os
-import statistics
 import subprocess
 import sys
 
@@ -14,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import engines
 import environment
 import files
-import processes
+import turns
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUDGETS = {"digits": "top1>=0.99", "bytes": "kl<=0.005", "photos": "sqnr>=55"}
@@ -38,7 +37,6 @@ NARROW = {
     "bytes": {"weft quantize, 4 bits": ("weft", "four_bits"), "ONNX Runtime, 4 bits": ("onnxruntime", "int4"),
               "NNCF, 4 bits": ("openvino", "nncf_int4")},
 }
-MS, LIMIT = 60, 900
 
 
 def run(tool, script, *arguments, threads=1):
@@ -83,23 +81,9 @@ def make_file(work, model, engine, kind, again):
 
 
 def judged(work, model, wanted, rounds):
-    """{label: {"score", "ms", "ratio"}}, of what failed {"failed"}."""
-    running = {}
-    for label, (engine, kind) in wanted.items():
-        command = [environment.python(engines.ENGINES[engine]), os.path.join(HERE, "judge.py"), engine, model, kind, work]
-        running[label] = processes.Process(command, LIMIT, files.environ(work))
-    results = {label: process.ask("score") for label, process in running.items()}
-    right = [label for label, result in results.items() if "failed" not in result]
-    times = {label: [] for label in right}
-    for _ in range(rounds):
-        for label in right:
-            times[label].append(running[label].ask("time", ms=MS)["ms"])
-    for process in running.values():
-        process.end()
-    for label in right:
-        own = times["weft quantize"] if "weft quantize" in times else times[label]
-        results[label].update(ms=statistics.median(times[label]), ratio=statistics.median(a / b for a, b in zip(times[label], own)))
-    return results
+    commands = {label: [environment.python(engines.ENGINES[engine]), os.path.join(HERE, "judge.py"), engine, model, kind, work]
+                for label, (engine, kind) in wanted.items()}
+    return turns.judged(commands, rounds, "weft quantize", files.environ(work))
 
 
 def table(model, results):

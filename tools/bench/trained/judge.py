@@ -4,10 +4,8 @@
     > {"op": "score"}             what the answers to MODEL.judged.npz are worth: percent right, bits per byte or decibels
     > {"op": "time", "ms": 60}    milliseconds of processor time of one call
 """
-import json
 import os
 import sys
-import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -16,6 +14,7 @@ import numpy as np
 
 import accuracy
 import engines
+import turns
 
 
 def right_share(answers):
@@ -45,37 +44,12 @@ class Judge:
     def __init__(self, name, model, kind, work):
         self.engine = engines.load(name)(work, model, kind, 1)
         self.model, self.calls = model, list(accuracy.judged(os.path.join(work, "models", model + ".judged.npz"), "right"))
-        self.timed = self.engine.bind(self.calls[0][0])
+        self.call = self.engine.bind(self.calls[0][0])
 
     def score(self):
         answers = ((self.engine.first(self.engine.bind(feed)()), right) for feed, right in self.calls)
-        return dict(score=SCORES[self.model](answers))
-
-    def time(self, ms):
-        self.timed()
-        end, spent = time.process_time() + ms / 1e3, []
-        while not spent or time.process_time() < end:
-            begin = time.process_time()
-            self.timed()
-            spent.append((time.process_time() - begin) * 1e3)
-        return dict(ms=float(np.median(spent)))
-
-
-def main(*arguments):
-    out = os.dup(1)
-    os.dup2(2, 1)  # libraries print; the answers keep the real stdout
-    say = lambda answer: os.write(out, (json.dumps(answer) + "\n").encode())
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    try:
-        judge = Judge(*arguments)
-    except Exception as error:
-        return say(dict(failed=engines.why(error)))
-    say({})
-    for line in sys.stdin:
-        question = json.loads(line)
-        say(getattr(judge, question.pop("op"))(**question))
-    os._exit(0)  # some engines crash in their destructors
+        return SCORES[self.model](answers)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    turns.serve(lambda: Judge(*sys.argv[1:]))
