@@ -331,8 +331,7 @@ bool Search::isMoreAccurate(const Strategy &tried, const ChoiceTable &table) con
 
 /// Whoever proposes them, strategies are measured whole and judged here.
 Result<void> Search::choose() {
-  std::optional<double> latency = mostLatency(plainSeconds);
-  ChoiceTable table = tableOf(latency);
+  ChoiceTable table = tableOf(mostLatency(plainSeconds));
   std::unique_ptr<Proposer> proposer = proposerOf(options.search, table);
   const Strategy none(decisions.size(), 0);
   strategy = none;
@@ -358,7 +357,7 @@ Result<void> Search::choose() {
   if (!kept)
     return kept.diagnostics();
   accuracy = known.at(strategy).worst();
-  reached = *kept && (!latency || latencyOf(strategy) <= *latency);
+  reached = *kept;
   return {};
 }
 

@@ -57,6 +57,7 @@ public:
   }
   /// Time with the strategy, as a part of the model's in f32, as prices add up.
   double predictedLatency() const { return latencyOf(strategy); }
+  /// Whether budgets on accuracy hold, as it was simulated.
   bool isReached() const { return reached; }
   /// Whether a phase was ended by the deadline.
   bool isTimeOver() const { return timeOver; }
@@ -126,6 +127,7 @@ private:
   std::string textOf(const Strategy &tried) const;
   Result<double> costOf(const std::vector<size_t> &group, unsigned choice);
   Result<void> measurePricesAround();
+  Result<bool> isSumOfPrices(const Strategy &tried);
   /// Whether `again` was set before.
   Result<bool> measureGroups();
   double disagreement() const;

