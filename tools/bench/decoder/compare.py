@@ -63,7 +63,6 @@ def judged(work, wanted, rounds):
 def search(work, rounds):
     """As fast as two of the files."""
     ratios = judged(work, {label: FILES[label] for label in (F32, UNIFORM, FOUR)}, rounds)
-    print({label: round(result["ratio"], 3) for label, result in ratios.items()}, flush=True)
     for (_, kind), label in zip(SEARCHED.values(), (UNIFORM, FOUR)):
         weft(work, "quantize", engines.onnx_file(work, MODEL, "f32"), kind, "--calibration", os.path.join(work, "models", MODEL + ".calls"),
              "--at", "batch=1,seq=1,past=128", "--budget", f"latency<={COLDER * ratios[label]['ratio']:.3f}x",
