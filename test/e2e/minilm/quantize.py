@@ -93,14 +93,14 @@ def small_and_hasty(program, model, calls, others, work, prices, compiling):
     print(f"{small['bytes'] / small['f32_bytes']:.3f} of the bytes with cosine {small['cosine']:.5f}, {small['latency']:.2f} of the time")
     seconds, hasty = processor_seconds(lambda: json.loads(run(program, *common, "--time", f"{LITTLE_TIME}s", "-o", os.path.join(work, "hasty.weft"))))
     most = LITTLE_TIME * len(os.sched_getaffinity(0)) + MOST_ON_TOP * compiling
-    faster = sum(layer["form"] not in ("f32", "bf16") for layer in deciding(hasty))
-    print(f"in {LITTLE_TIME} s, which took {seconds:.1f} s of a processor ({most:.1f} at most): {faster} layers in integers, {hasty['latency']:.2f} of the time in f32")
+    integers = sum(layer["form"] not in ("f32", "bf16") for layer in deciding(hasty))
+    print(f"in {LITTLE_TIME} s, which took {seconds:.1f} s of a processor ({most:.1f} at most): {integers} layers in integers, {hasty['latency']:.2f} of the time in f32")
     wrong = []
     if small["bytes"] > MOST_SIZE * small["f32_bytes"] or all(layer["form"] != "bytes" for layer in small["layers"]):
         wrong.append("the embeddings should be bytes")
     if seconds > most:
         wrong.append("it took much longer than it was given")
-    if faster < LEAST_HASTY * len(deciding(hasty)) or hasty["latency"] >= MOST_TIME or hasty["cosine"] < LEAST_COSINE:
+    if integers < LEAST_HASTY * len(deciding(hasty)) or hasty["latency"] >= MOST_TIME or hasty["cosine"] < LEAST_COSINE:
         wrong.append("a search with little time found little")
     return wrong
 
