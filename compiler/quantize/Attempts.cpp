@@ -10,14 +10,17 @@ constexpr double kClockShare = 1.02; ///< of a bound on time: what the same code
 
 } // namespace
 
+Result<void> Attempts::prepare() {
+  if (!elsewhere)
+    return {};
+  Result<uint64_t> bytes = elsewhere->fileBytesOf(module);
+  if (!bytes)
+    return bytes.diagnostics();
+  plainBytes = *bytes;
+  return {};
+}
+
 Result<std::unique_ptr<Attempt>> Attempts::once() {
-  if (!plainBytes) {
-    Result<uint64_t> bytes =
-        elsewhere ? elsewhere->fileBytesOf(module) : search.inF32().fileBytes();
-    if (!bytes)
-      return bytes.diagnostics();
-    plainBytes = *bytes;
-  }
   Result<Module> program = realised(module, decisions, search.best());
   if (!program)
     return program.diagnostics();
@@ -30,8 +33,9 @@ Result<std::unique_ptr<Attempt>> Attempts::once() {
   Result<uint64_t> bytes = elsewhere ? elsewhere->fileBytesOf(*program) : (*session)->fileBytes();
   if (!bytes)
     return bytes.diagnostics();
+  uint64_t plain = elsewhere ? plainBytes : search.inF32().fileBytes();
   return std::unique_ptr<Attempt>(
-      new Attempt{*program, std::move(*session), *taken, *bytes, *plainBytes});
+      new Attempt{*program, std::move(*session), *taken, *bytes, plain});
 }
 
 Result<std::unique_ptr<Attempt>> Attempts::withinBudgets() {

@@ -29,6 +29,8 @@ public:
       : module(module), options(options), decisions(decisions), elsewhere(elsewhere),
         search(search) {}
 
+  /// Before anything is searched: compiles the model for where it is to run, which may refuse it.
+  Result<void> prepare();
   /// Of the strategy that the search has now.
   Result<std::unique_ptr<Attempt>> once();
   /// Of one that the search finds again, a few times, where budgets on time or size do not hold.
@@ -45,7 +47,7 @@ private:
   const std::vector<Decision> &decisions;
   const OtherMachine *elsewhere;
   Search &search;
-  std::optional<uint64_t> plainBytes;
+  uint64_t plainBytes = 0; ///< elsewhere
 };
 
 } // namespace weft

@@ -59,11 +59,14 @@ public:
       });
     search.setMachine(elsewhere ? &*elsewhere : nullptr);
     search.setReference(reference);
+    Attempts attempts(module, options, decisions, elsewhere ? &*elsewhere : nullptr, search);
+    if (Result<void> done = attempts.prepare(); !done)
+      return done.diagnostics();
     if (Result<void> done = search.prepare(); !done)
       return done.diagnostics();
     if (Result<void> done = search.run(); !done)
       return done.diagnostics();
-    return finish(search);
+    return finish(search, attempts);
   }
 
 private:
@@ -469,8 +472,7 @@ private:
     return options.onnxFile.empty() && (asksSize() || haveManyWeights(layers));
   }
 
-  Result<Quantization> finish(Search &search) {
-    Attempts attempts(module, options, decisions, elsewhere ? &*elsewhere : nullptr, search);
+  Result<Quantization> finish(Search &search, Attempts &attempts) {
     Result<std::unique_ptr<Attempt>> attempt = attempts.withinBudgets();
     if (attempt && (*attempt)->taken.other > (*attempt)->taken.base && !asksSize()) {
       search.stayPlain();
