@@ -6,7 +6,8 @@
 //            %g = weft.all_gather %p dim 0 to [128] over<dp = 2>            // directly before who reads it first
 //            %2 = weft.contract "m k, k n -> m n" %1, %g
 //
-// Axes have been split before, so what is a slice of the weight by then is what a rank uses along other axes: that is gathered, and no more.
+// Axes have been split before, so what is a slice of the weight by then is what a rank uses along other axes: that is gathered, and no more. A slice that a
+// region takes is gathered there: a loop over stacked layers holds one layer's weight at a time.
 //===------------------------------------------------------------------------------------------===//
 
 #include "passes/parallel/GatheredWeights.h"
@@ -63,7 +64,7 @@ private:
     starts[dim] = partBegin(whole, group.getRanks(), placeIn(group));
     Operation *first = nullptr;
     for (OpOperand *use : uses) {
-      Operation *reader = body.findAncestorOpInBlock(*use->getOwner());
+      Operation *reader = value.getParentBlock()->findAncestorOpInBlock(*use->getOwner());
       if (!first || reader->isBeforeInBlock(first))
         first = reader;
     }

@@ -30,7 +30,7 @@ public:
       if (isConstant(&op))
         constants.insert(&op);
     for (Operation &op : block)
-      price(&op);
+      price(&op, 1);
     price_.values = largestAtOnce();
     return price_;
   }
@@ -54,8 +54,8 @@ private:
     return value.getDefiningOp() && constants.contains(value.getDefiningOp());
   }
 
-  void price(Operation *op) {
-    double times = double(timesOf(op->getLoc()));
+  void price(Operation *op, double often) {
+    double times = often * double(timesOf(op->getLoc()));
     if (constants.contains(op)) {
       if (isa<ConstantOp>(op))
         price_.weights += times * held(op->getResult(0));
@@ -68,8 +68,11 @@ private:
       return;
     }
     price_.kernels += times * kernelTime(op);
-    for (Region &region : op->getRegions()) // branches and loops: everything once
-      region.walk([&](Operation *inner) { price_.kernels += times * kernelTime(inner); });
+    if (auto loop = dyn_cast<LoopOp>(op))
+      times *= valueOf(loop.times());
+    for (Region &region : op->getRegions()) // of branches both
+      for (Operation &inner : region.getOps())
+        price(&inner, times);
   }
 
   /// What is computed point by point becomes part of the kernels around it; others read and write memory.
@@ -98,16 +101,24 @@ private:
     return std::max(computing, reading) + kNotBeside * std::min(computing, reading);
   }
 
-  /// Of a constant only what the rank reads.
+  /// Of a constant only what the rank reads: slices that move with a loop come by all of it.
   double held(Value value) const {
     double parts = 0, all = bytes(value);
     for (Operation *user : value.getUsers()) {
       auto slice = dyn_cast<SliceOp>(user);
-      if (!slice)
+      if (!slice || movesInLoop(slice))
         return all;
       parts += held(slice.getResult());
     }
     return std::min(all, parts);
+  }
+
+  static bool movesInLoop(SliceOp slice) {
+    for (auto loop = slice->getParentOfType<LoopOp>(); loop; loop = loop->getParentOfType<LoopOp>())
+      for (SymExpr start : slice.getStarts().getDims())
+        if (llvm::is_contained(start.symbols(), loop.getIndexAttr()))
+          return true;
+    return false;
   }
 
   /// Of values that are made here, each from where it is made to where it is read last.

@@ -34,6 +34,10 @@ $ for p in 'up=[dp*, tp]' 'up=[tp, dp*]' 'up=[_, dp*+tp*]' 'up=[tp*, dp*]' 'up=[
 $ weft compile -q wide.mlir --mesh dp=3 --place 'x=[dp, _]' --place 'up=[dp*, _]' --place 'down=[_, dp*]' && weft inspect wide.weft --at n=64,rank_dp=2 | grep '^read' && weft run wide.weft --dim n=64 --ranks 3 --transport threads -q --expect one/y.npy --tol 1e-5
 | read     weights = 172032 B by one rank
 $ weft eval wide.mlir --dim n=1 -q --output-dir one && weft run wide.weft --dim n=1 --ranks 3 --transport threads -q --expect one/y.npy --tol 1e-5
+# A loop over stacked layers gathers the weight of one at a time.
+$ weft eval stacked_weights.mlir --dim n=3 -q --output-dir one && weft compile -q stacked_weights.mlir --mesh dp=2 --place 'layers=[_, dp*, _]' -o stacked.weft
+$ weft inspect stacked.weft --at n=3 | grep '^sent' && weft run stacked.weft --dim n=3 --ranks 2 --transport shm -q --expect one/y.npy --tol 1e-6
+| sent     over dp: 384 B in 3 messages by one rank
 # Only weights are gathered, and no name may stand for none.
 $ weft compile -q wide.mlir --mesh dp=2 --place 'x=[dp*, _]'
 ! error[W0315]: placement 'x=[dp*, _]' gathers before use, which is for weights of whole bytes, but input 'x' is none

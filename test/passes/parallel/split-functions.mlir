@@ -44,6 +44,26 @@ func.func @gathered(%x: !weft.tensor<[n, 8], f32> {weft.placement = #weft.placem
   return %y : !weft.tensor<[n, 8], f32>
 }
 
+// A loop over stacked layers gathers the weight of one at a time.
+// CHECK-LABEL: func.func @stacked
+// CHECK:         %[[ALL:.*]] = weft.constant dense<1.000000e+00>
+// CHECK:         weft.loop "i" trips [3]
+// CHECK:           %[[W:.*]] = weft.slice %[[ALL]] from [i, 0, 0] size [1, 8, 8]
+// CHECK:           %[[P:.*]] = weft.slice %[[W]] from [0, 4*rank_dp, 0] size [1, 4, 8]
+// CHECK:           weft.all_gather %[[P]] dim 1 to [8] over<dp = 2>
+func.func @stacked(%x: !weft.tensor<[n, 8], f32>) -> !weft.tensor<[n, 8], f32>
+    attributes {weft.split_over = #weft.mesh<dp = 2>, weft.symbols = #weft.symbols<n bound i>} {
+  %all = weft.constant dense<1.0> : tensor<3x8x8xf32> {weft.placement = #weft.placement<[_, dp*, _]>} -> !weft.tensor<[3, 8, 8], f32>
+  %y = weft.loop "i" trips [3](%x) : (!weft.tensor<[n, 8], f32>) -> !weft.tensor<[n, 8], f32> {
+  ^bb0(%h: !weft.tensor<[n, 8], f32>):
+    %s = weft.slice %all from [i, 0, 0] size [1, 8, 8] step [1, 1, 1] : (!weft.tensor<[3, 8, 8], f32>) -> !weft.tensor<[1, 8, 8], f32>
+    %w = weft.reshape %s to [8, 8] : (!weft.tensor<[1, 8, 8], f32>) -> !weft.tensor<[8, 8], f32>
+    %p = weft.contract "m k, k j -> m j" %h, %w accumulate f32 : (!weft.tensor<[n, 8], f32>, !weft.tensor<[8, 8], f32>) -> !weft.tensor<[n, 8], f32>
+    weft.yield %p : !weft.tensor<[n, 8], f32>
+  }
+  return %y : !weft.tensor<[n, 8], f32>
+}
+
 // Two heads of keys for eight ranks, each shared by four of queries: all ranks have both, and each has one head of queries.
 // CHECK-LABEL: func.func @shared
 // CHECK:         %[[Q:.*]] = weft.slice %arg0 from [rank_tp, 0, 0] size [1, n, 4]
