@@ -34,7 +34,48 @@ void DotPacker::addShifts(SymTensorType type, std::string &panel) const {
   memcpy(&panel[ofProducts], sums.data(), layout.shiftBytes());
 }
 
+/// Those of lower bits lie as numbers of 4 bits do (Panels.cpp). Byte i of the word behind them has the upper bits of a group's number i, those of
+/// the first group lowest.
+void DotPacker::addFewBits(uint8_t number, int64_t k, char *column) const {
+  int64_t high = layout.bits() - 4, unit = layout.perHighWord(), words = unit / 8 + 1,
+          inUnit = k % unit, inWord = k % 8;
+  char *first = column + k / unit * words * layout.columns * 4;
+  auto add = [&](int64_t word, unsigned bits, int64_t shift) {
+    uint32_t value;
+    char *at = first + word * layout.columns * 4;
+    memcpy(&value, at, sizeof value);
+    value |= bits << shift;
+    memcpy(at, &value, sizeof value);
+  };
+  add(inUnit / 8, number & 15, 8 * (inWord % 4) + 4 * (inWord / 4));
+  add(words - 1, number >> 4, 8 * (inUnit % 4) + high * (inUnit / 4));
+}
+
+llvm::Error DotPacker::packFewBits(SymTensorType type, const char *bytes, Write write) const {
+  auto [depth, width] = MatrixSize::of(type, layout.order);
+  std::string panel(panelBytes(layout, type), '\0');
+  for (int64_t first = 0; first < width; first += layout.columns) {
+    std::fill(panel.begin(), panel.end(), '\0');
+    for (int64_t j = 0; j < std::min(layout.columns, width - first); ++j)
+      for (int64_t k = 0; k < depth; ++k) {
+        auto number =
+            uint8_t(bytes[layout.order != WeightLayout::DepthByWidth ? (first + j) * depth + k
+                                                                     : k * width + first + j]);
+        if (number >> layout.bits())
+          return llvm::createStringError("a weight has number " + llvm::Twine(unsigned(number)) +
+                                         ", but its layout '" + layout.str() + "' has " +
+                                         llvm::Twine(layout.bits()) + " bits");
+        addFewBits(number, k, &panel[size_t(j * 4)]);
+      }
+    if (llvm::Error error = write(panel))
+      return error;
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error DotPacker::pack(SymTensorType type, const char *bytes, Write write) const {
+  if (layout.hasFewBits())
+    return packFewBits(type, bytes, write);
   Column c = columnOf(type);
   int64_t columns = layout.columns, group = layout.group;
   std::string panel(panelBytes(layout, type), '\0');

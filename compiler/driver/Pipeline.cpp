@@ -99,6 +99,8 @@ void addFuse(Passes &passes, const PipelineOptions &options) {
   passes.push_back(createFormKernels(form, options.chooser));
   passes.push_back(createFuseRounding());
   passes.push_back(createBoundSums(options.weight));
+  if (!options.chooser->isForDevice())
+    passes.push_back(createBoundNumbers(options.weight));
   passes.push_back(createCollapseDims());
   if (options.chooser->multipliesBytePairs())
     passes.push_back(createBoundPairs(options.weight)); // behind: in the order that is summed

@@ -12,7 +12,8 @@ namespace {
 
 // By the numbers of the enums.
 constexpr StringLiteral kKinds[] = {"", "panels", "dots", "winograd", "rows"};
-constexpr StringLiteral kForms[] = {"", "_bf16", "_f16", "_i16", "_8", "_4", "_of_bf16", "_of_f16"};
+constexpr StringLiteral kForms[] = {"",   "_bf16",    "_f16",    "_i16", "_8",
+                                    "_4", "_of_bf16", "_of_f16", "_5",   "_6"};
 constexpr StringLiteral kOrders[] = {"", "_t", "_w"};
 
 /// Takes one of the words, which are empty or begin alike with none of the others; the number of an empty one when there is none.
@@ -42,12 +43,14 @@ bool exists(const WeightLayout &layout) {
     return (layout.form == WeightLayout::BF16 || layout.form == WeightLayout::F16) &&
            layout.order == WeightLayout::DepthByWidth && !layout.columns;
   case WeightLayout::Panels:
-    return layout.form != WeightLayout::I16 &&
+    return layout.form != WeightLayout::I16 && !layout.hasFewBits() &&
            (layout.words == 1 || layout.form == WeightLayout::Nibbles) &&
            (!layout.depth || layout.order != WeightLayout::TapByTap);
   case WeightLayout::Dots:
-    return layout.form == WeightLayout::F32 && layout.order != WeightLayout::TapByTap &&
-           !layout.depth;
+    if (layout.hasFewBits() && (layout.group != 4 || layout.taps != 1 || layout.shift != 0))
+      return false;
+    return (layout.form == WeightLayout::F32 || layout.hasFewBits()) &&
+           layout.order != WeightLayout::TapByTap && !layout.depth;
   case WeightLayout::Winograd:
     return layout.order == WeightLayout::DepthByWidth && !layout.depth &&
            (layout.form == WeightLayout::F32 || layout.form == WeightLayout::I16 ||
@@ -72,6 +75,11 @@ WeightLayout WeightLayout::dots(int64_t columns, Order order, int64_t group, int
                                 int64_t shift) {
   return {Dots, F32, order, columns, group, taps, /*words=*/1, shift};
 }
+WeightLayout WeightLayout::fewBits(int64_t columns, Order order, int64_t bits) {
+  WeightLayout layout = dots(columns, order, 4, 1);
+  layout.form = bits == 5 ? Fives : Sixes;
+  return layout;
+}
 WeightLayout WeightLayout::winograd(int64_t tile, int64_t columns, Form form) {
   return {Winograd, form, DepthByWidth, columns, 1, 1, 1, 0, tile};
 }
@@ -88,6 +96,10 @@ unsigned WeightLayout::bits() const {
     return 16;
   case Bytes:
     return 8;
+  case Sixes:
+    return 6;
+  case Fives:
+    return 5;
   case Nibbles:
     return 4;
   }

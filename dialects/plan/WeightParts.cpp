@@ -52,6 +52,9 @@ int64_t panelBytes(const WeightLayout &layout, SymTensorType type) {
     return int64_t(divideCeil(depth, layout.perColumn())) * layout.words * layout.columns *
            layout.wordBytes();
   case WeightLayout::Dots: {
+    if (layout.hasFewBits()) // whole words of what is above the fourth bit
+      return int64_t(divideCeil(depth, layout.perHighWord())) * layout.perHighWord() *
+             layout.bits() / 8 * layout.columns;
     int64_t taps = dims.size() > 2 ? product(ArrayRef(dims).drop_front(2)) : 1;
     int64_t groups = divideCeil(layout.taps * (depth / taps), layout.group);
     return taps / layout.taps * groups * layout.group * layout.columns + layout.shiftBytes();

@@ -2,14 +2,24 @@
 
 #include "passes/cost/KernelWork.h"
 #include "dialects/weft/Aliases.h"
+#include "dialects/weft/NumberBits.h"
 
 using namespace mlir;
 
 namespace weft {
 namespace {
 
+/// Of each element, in the kernel's own copy.
+int64_t storedBits(BlockArgument argument) {
+  auto blocks = argument.hasOneUse() ? dyn_cast<DequantizeBlocksOp>(*argument.user_begin())
+                                     : DequantizeBlocksOp();
+  return blocks && blocks.getInput() == argument ? numberBitsOf(blocks) : 8;
+}
+
 /// Of a buffer with room, the parts that are read.
 SymExpr bytesRead(BlockArgument argument, bool hasRoom) {
+  if (int64_t bits = storedBits(argument); bits < 8)
+    return SymExpr::ceildiv(cast<SymTensorType>(argument.getType()).getElements() * bits, 8);
   if (!hasRoom)
     return bytesOf(cast<SymTensorType>(argument.getType()));
   SymExpr bytes = SymExpr::constant(argument.getContext(), 0);

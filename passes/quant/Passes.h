@@ -22,6 +22,7 @@ std::unique_ptr<mlir::Pass> createUseIntegers(std::function<const char *(llvm::S
 std::unique_ptr<mlir::Pass>
 createStoreParameters(std::function<const char *(llvm::StringRef)> weight);
 std::unique_ptr<mlir::Pass> createFoldScales(std::function<const char *(llvm::StringRef)> weight);
+std::unique_ptr<mlir::Pass> createBoundNumbers(std::function<const char *(llvm::StringRef)> weight);
 std::unique_ptr<mlir::Pass> createBoundPairs(std::function<const char *(llvm::StringRef)> weight);
 std::unique_ptr<mlir::Pass> createBoundSums(std::function<const char *(llvm::StringRef)> weight);
 std::unique_ptr<mlir::Pass> createTabulateBytes(std::function<const char *(llvm::StringRef)> weight,

@@ -97,6 +97,19 @@ def BoundPairs : Pass<"weft-bound-pairs", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def BoundNumbers : Pass<"weft-bound-numbers", "::mlir::func::FuncOp"> {
+  let summary = "notes in how few bits the numbers of weights in blocks fit";
+  let description = [{
+    `weft.number_bits` on a `weft.dequantize_blocks` of a constant of unsigned bytes, all of which fit in 6 bits or in 5. It is removed from
+    all others. Kernels then read no more bits.
+
+    ```mlir
+    %1 = weft.dequantize_blocks %w, …        ->        %1 = weft.dequantize_blocks %w, … {weft.number_bits = 6 : i64}
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def BoundSums : Pass<"weft-bound-sums", "::mlir::func::FuncOp"> {
   let summary = "notes which convolutions of bytes have small sums, whatever their operand";
   let description = [{

@@ -42,9 +42,11 @@ struct Weight {
   std::string packed(const WeightLayout &layout) const {
     if (layout.isRows())
       return bytes;
-    std::string all;
+    std::string all, fitting = bytes;
+    for (char &byte : fitting)
+      byte = char(layout.hasFewBits() ? byte & ((1 << layout.bits()) - 1) : byte);
     auto packer = WeightPacker::of(layout);
-    llvm::cantFail(packer->pack(type, bytes.data(), [&](StringRef piece) {
+    llvm::cantFail(packer->pack(type, fitting.data(), [&](StringRef piece) {
       all += piece;
       return llvm::Error::success();
     }));
@@ -145,7 +147,8 @@ TEST_CASE("parts of packed weights lie where they are said to") {
   context.loadDialect<WeftDialect>();
   Builder b(&context);
   Type f32 = b.getF32Type(), f16 = b.getF16Type(), i8 = b.getI8Type(),
-       u4 = IntegerType::get(&context, 4, IntegerType::Unsigned);
+       u4 = IntegerType::get(&context, 4, IntegerType::Unsigned),
+       u8 = IntegerType::get(&context, 8, IntegerType::Unsigned);
   // Of 4 by 6: neighbours that are whole lines, or pieces of one line.
   CHECK(count("", {4, 6}, f32) == 3 + 3);
   CHECK(count("", {2, 3, 4}, f32) == 2 + 1 + 2 + 0);
@@ -165,6 +168,8 @@ TEST_CASE("parts of packed weights lie where they are said to") {
   CHECK(count("dots<4,4,1>", {6, 8}, i8) == 2);
   CHECK(count("dots_t<2,4,3>", {4, 2, 3, 3}, i8) == 2);
   CHECK(count("dots_t<2,4,3,128>", {4, 2, 3, 3}, i8) == 2);
+  CHECK(count("dots_6_t<4,4,1>", {8, 32}, u8) == 2);
+  CHECK(count("dots_5<4,4,1>", {64, 8}, u8) == 2);
   CHECK(count("winograd4<2>", {4, 2, 3, 3}, f32) == 2);
   CHECK(count("winograd4_i16<2>", {4, 3, 3, 3}, i8) == 2);
 }
@@ -240,4 +245,26 @@ TEST_CASE("behind a panel of products stand its columns' sums as often as the la
       }
     }
   }
+}
+
+TEST_CASE("a number that its layout has too few bits for is refused") {
+  MLIRContext context;
+  context.loadDialect<WeftDialect>();
+  Builder b(&context);
+  SymExpr size = SymExpr::constant(&context, 8);
+  auto type =
+      SymTensorType::get({size, size}, IntegerType::get(&context, 8, IntegerType::Unsigned));
+  auto refusal = [&](const char *layout, uint8_t number) {
+    std::string bytes(64, '\0');
+    bytes[17] = char(number);
+    auto write = [](StringRef) { return llvm::Error::success(); };
+    return llvm::toString(
+        WeightPacker::of(*WeightLayout::parse(layout))->pack(type, bytes.data(), write));
+  };
+  CHECK(refusal("dots_6_t<4,4,1>", 63) == "");
+  CHECK(refusal("dots_6_t<4,4,1>", 64) ==
+        "a weight has number 64, but its layout 'dots_6_t<4,4,1>' has 6 bits");
+  CHECK(refusal("dots_5<4,4,1>", 31) == "");
+  CHECK(refusal("dots_5<4,4,1>", 255) ==
+        "a weight has number 255, but its layout 'dots_5<4,4,1>' has 5 bits");
 }

@@ -15,6 +15,7 @@ struct Blocks {
   std::string scale, zero = ""; ///< no zero points: ""
   bool rounds = false;          ///< rows, in the same blocks
   bool transposed = true;
+  unsigned numberBits = 8; ///< of weights of bytes
 
   int64_t count() const { return (k + block - 1) / block; }
 
@@ -22,8 +23,8 @@ struct Blocks {
     auto grid = [&](int64_t depth) {
       return transposed ? std::vector<int64_t>{n, depth} : std::vector<int64_t>{depth, n};
     };
-    Constant weight{element, grid(k)}, scales{scale, grid(count())}, zeros{zero, grid(count())},
-        reals{"f32", grid(k)};
+    Constant weight{element, grid(k), numberBits}, scales{scale, grid(count())},
+        zeros{zero, grid(count())}, reals{"f32", grid(k)};
     std::string x = "!weft.tensor<[m, " + std::to_string(k) + "], f32>",
                 y = "!weft.tensor<[m, " + std::to_string(n) + "], f32>",
                 size = std::to_string(block);
@@ -121,6 +122,14 @@ TEST_CASE("scales of 16 bits beside rows that are rounded to bytes") {
   agrees({"i8", 240, 17, 48, "f16", "", true, false});
 }
 
+TEST_CASE("bytes of 5 and 6 bits beside rows that are rounded to bytes") {
+  agrees({"ui8", 320, 37, 32, "f16", "ui8", true, true, 6});
+  agrees({"ui8", 96, 70, 32, "f16", "", true, false, 6});
+  agrees({"ui8", 128, 33, 64, "f16", "ui4", true, false, 5});
+  agrees({"ui8", 320, 9, 32, "f32", "ui8", true, true, 5});
+  agrees({"ui8", 96, 37, 32, "f16", "ui8", false, true, 6}); // rows as they are: bytes
+}
+
 TEST_CASE("who computes which tiles of rows does not change a bit") {
   Blocks b{"ui4", 200, 150, 40, "f16", "ui4"};
   for (const std::string &target : targetsToTry({"x86:host", "x86:v3", "x86:v2"})) {
@@ -146,5 +155,20 @@ TEST_CASE("a product with 4 bits in blocks of 32 reads 4.63 bits per weight") {
     CHECK(bits({"ui4", k, n, 32, "f16", "ui4"}) == 4.625);
     CHECK(bits({"ui4", k, n, 32, "f16"}) == 4.5);
     CHECK(bits({"ui4", k, n, 32, "f32", "ui4"}) == 5.125);
+  }
+}
+
+TEST_CASE("a product of rounded rows with bytes of 5 or 6 bits reads no more of them") {
+  const int64_t k = 512, n = 64;
+  for (const char *target : {"x86:v3+vnni", "x86:v4+vnni", "arm:v8.2", "arm:v8.6"}) {
+    INFO(target);
+    auto bits = [&](unsigned numberBits, int64_t block) {
+      Blocks b{"ui8", k, n, block, "f16", "", true, true, numberBits};
+      return double(weightBytes(b.text(), target)) * 8 / double(k * n);
+    };
+    CHECK(bits(5, 32) == 5.5);
+    CHECK(bits(6, 32) == 6.5);
+    CHECK(bits(6, 16) == 9); // such blocks end within a word
+    CHECK(bits(7, 32) == 8.5);
   }
 }

@@ -9,7 +9,7 @@ namespace weft::test {
 namespace {
 
 /// The bytes of an element.
-std::string bytesOf(const std::string &element, std::mt19937_64 &random) {
+std::string bytesOf(const std::string &element, unsigned numberBits, std::mt19937_64 &random) {
   float value = float(random() % 2048) / 1024 - 1;
   if (element == f4)
     value = std::vector<float>{0, .5, 1, 1.5, 2, 3, 4, 6}[random() % 8] * (random() % 2 ? 1 : -1);
@@ -26,7 +26,7 @@ std::string bytesOf(const std::string &element, std::mt19937_64 &random) {
   if (element == "f8E4M3FN")
     return {char((random() % 2 ? 0x80 : 0) | random() % 0x38)};
   // An element of a buffer has whole bytes.
-  return {element.back() == '4' ? char(random() % 16) : char(random() % 256)};
+  return {element.back() == '4' ? char(random() % 16) : char(random() % (1u << numberBits))};
 }
 
 } // namespace
@@ -49,7 +49,7 @@ std::string Constant::bytes(unsigned seed) const {
   for (int64_t dim : dims)
     count *= dim;
   for (int64_t i = 0; i < count; ++i)
-    bytes += bytesOf(element, random);
+    bytes += bytesOf(element, numberBits, random);
   return bytes;
 }
 

@@ -14,6 +14,7 @@ const std::string f4 = "!weft.f4E2M1FN", powers = "!weft.f8E8M0FNU";
 struct Constant {
   std::string element;
   std::vector<int64_t> dims;
+  unsigned numberBits = 8; ///< that an element of a byte fits in
   std::string type() const;
   std::string numbers(unsigned seed) const; ///< what `text` has between its name and its type
   std::string text(unsigned seed) const;

@@ -2,8 +2,8 @@
 //
 // C[m, n] = epilogue(sum over blocks b of step[m, b] * scale[b, n] * sum over k in b of A[m, k] *
 // (W[k, n] - zero[b, n])), where A are the signed bytes that weft.round_blocks makes of the rows
-// and W are unsigned numbers of 8 or 4 bits: four of their products are one instruction where the
-// machine has it.
+// and W are unsigned numbers of 8, 6, 5 or 4 bits: four of their products are one instruction where
+// the machine has it.
 //
 //   for tile of the worker's units: its rows as bytes into scratch        [round rows]
 //   for block of panels, tile of up to 6 rows                             [units]
@@ -11,15 +11,16 @@
 //       totals = 0, in registers: reals, rows by two vectors
 //       for block of k
 //         sums = 0 or what zero points take away, in registers: integers  [start]
-//         for the block's k, 4 or 8 of them in each step
+//         for the block's k, 4 to 32 of them in each step
 //           weights = two vectors of bytes, four k's in a lane            [load weights]
 //           for four k's, row, vector: sums += dot(A[row], weights)       [dot]
 //         totals += sums * scale * step, and zero points per block        [add block]
 //       for vector, row: epilogue and store, masked where n ends
 //
 // The loops over panels and blocks are in BlockTile.cpp. A worker rounds the rows of its tiles before
-// it begins. 4 bits become bytes by a mask, once for all rows of the tile; tiles of
-// fewer rows than most fetch weights and scales ahead.
+// it begins. 4 bits become bytes by a mask, once for all rows of the tile, and take what they have
+// above the fourth bit from a word of it (compiler/artifact/Dots.h); tiles of fewer rows than most
+// fetch weights and scales ahead.
 //
 // Where the machine multiplies small matrices of bytes, two rows at once are (BlockMatrices.h).
 //
@@ -46,22 +47,28 @@ namespace {
 
 using Shape = PackedContraction;
 
+constexpr int64_t kByteBits = 8;
 constexpr int64_t kRows = 6; ///< of a tile: twice two vectors for each stay in registers
 static_assert(kRows == BlockMatrices::kRows);
+constexpr int64_t kHighDepth =
+    32; ///< k's that begin with words of lower bits, whatever the bits above
 
 bool isNarrow(const PackedWeight &w) {
   return (w.form == PackedWeight::Nibbles || w.form == PackedWeight::Bytes) && !isFloat(w.element);
 }
+
+/// Numbers of 5 or 6 bits, which are bytes in the model.
+bool hasFewBits(const PackedWeight &w) { return w.form == PackedWeight::Bytes && w.numberBits < 8; }
 
 /// The numbers that are multiplied one by one are unsigned; signed bytes have this added where they are read.
 int64_t shiftOf(const PackedWeight &w) {
   return w.form == PackedWeight::Bytes && !isUnsigned(w.element) ? 128 : w.bias();
 }
 
-/// Of weights, which are not negative as they are multiplied, and rows. Weights of 4 bits may count as signed.
+/// Of weights, which are not negative as they are multiplied, and rows. Weights of fewer than 8 bits may count as signed.
 ByteSigns signsOf(const PackedWeight &w, const VectorMachine &machine) {
   ByteSigns usual{false, true};
-  bool fitsSigned = w.form != PackedWeight::Bytes;
+  bool fitsSigned = w.form != PackedWeight::Bytes || hasFewBits(w);
   return fitsSigned && !machine.addsByteProducts(usual) ? ByteSigns{true, true} : usual;
 }
 
@@ -73,6 +80,8 @@ Match<Shape> match(func::FuncOp spec, const VectorMachine &machine) {
     return Decline::otherKind("the rows are not rounded to bytes block by block");
   if (!machine.addsByteProducts(signsOf(s->weight, machine)))
     return Decline{"the target has no products of bytes"};
+  if (s->weight.block % kHighDepth != 0)
+    s->weight.numberBits = 8;
   if (!isNarrow(s->weight) || s->weight.block != s->roundedBlock)
     return Decline{"the weight is not of integers of 8 or 4 bits in blocks like those of the rows"};
   return s;
@@ -86,14 +95,16 @@ struct Products {
   int64_t bytesPerDepth() const {
     if (areMatrices)
       return BlockMatrices::bytesPerDepth(w, machine);
-    return w.form == PackedWeight::Bytes ? tileColumns(machine) : tileColumns(machine) / 2;
+    return tileColumns(machine) * (w.form == PackedWeight::Bytes ? w.numberBits : 4) / 8;
   }
   int64_t shift() const { return areMatrices ? BlockMatrices::shiftOf(w) : shiftOf(w); }
   WeightLayout layout(WeightLayout::Order order) const {
     if (areMatrices)
       return BlockMatrices::layout(w, order, machine);
-    return w.form == PackedWeight::Nibbles ? w.layout(order, tileColumns(machine))
-                                           : WeightLayout::dots(tileColumns(machine), order, 4, 1);
+    int64_t columns = tileColumns(machine);
+    return w.form == PackedWeight::Nibbles ? w.layout(order, columns)
+           : hasFewBits(w)                 ? WeightLayout::fewBits(columns, order, w.numberBits)
+                                           : WeightLayout::dots(columns, order, 4, 1);
   }
 
   const PackedWeight &w;
@@ -153,10 +164,12 @@ private:
 
   void multiplyAdd(Value k, Value, int64_t depth, MutableArrayRef<Value> sums) override {
     Value here = pointer(weights, c.mul(k, number(perDepth))), x = pointer(bytes, k);
-    int64_t unit = w.form == PackedWeight::Bytes ? 4 : 8;
+    int64_t unit = hasFewBits(w)                   ? kByteBits * 4 / highBits()
+                   : w.form == PackedWeight::Bytes ? 4
+                                                   : 8;
     for (int64_t u = 0; u < depth; u += unit) {
-      // [load weights] Once for all rows. Of 4 bits there are two groups: low halves and high ones.
-      SmallVector<Value, 2> groups[2]; // of four k's, by vector
+      // [load weights] Once for all rows.
+      SmallVector<Value> groups[2]; // of four k's, by vector
       for (int64_t v = 0; v < 2; ++v)
         groups[v] = loadGroups(at(here, u * perDepth + v * c.machine.lanes() * 4));
       if (rows < kRows)
@@ -172,14 +185,45 @@ private:
   }
 
   /// Unsigned bytes of one vector of columns, four k's to a lane.
-  SmallVector<Value, 2> loadGroups(Value pointer) {
-    Value words = c.b.create<LLVM::LoadOp>(integers(), pointer, 4);
-    if (w.form == PackedWeight::Bytes)
-      return {isUnsigned(w.element)
-                  ? words
-                  : Value(c.b.create<arith::XOrIOp>(words, bits(int64_t(0x80808080))))};
+  SmallVector<Value> loadGroups(Value pointer) {
+    if (hasFewBits(w))
+      return loadFewBits(pointer);
+    Value words = loadWords(pointer);
+    if (w.form == PackedWeight::Nibbles)
+      return halves(words);
+    return {isUnsigned(w.element)
+                ? words
+                : Value(c.b.create<arith::XOrIOp>(words, bits(int64_t(0x80808080))))};
+  }
+
+  Value loadWords(Value pointer) { return c.b.create<LLVM::LoadOp>(integers(), pointer, 4); }
+
+  /// Of numbers of 4 bits: the low halves of bytes, and the high ones.
+  SmallVector<Value> halves(Value words) {
     Value mask = bits(0x0f0f0f0f), high = c.b.create<arith::ShRUIOp>(words, bits(4));
     return {c.b.create<arith::AndIOp>(words, mask), c.b.create<arith::AndIOp>(high, mask)};
+  }
+
+  /// Bits above the fourth of each number.
+  int64_t highBits() const { return w.numberBits - 4; }
+
+  /// Those of a group are moved to their place in its bytes.
+  SmallVector<Value> loadFewBits(Value pointer) {
+    int64_t groups = kByteBits / highBits(), words = groups / 2;
+    Value high = loadWords(at(pointer, words * columns * 4)),
+          mask = bits(((1 << highBits()) - 1) * int64_t(0x10101010));
+    SmallVector<Value> result;
+    for (int64_t word = 0; word < words; ++word)
+      result.append(halves(loadWords(at(pointer, word * columns * 4))));
+    for (int64_t g = 0; g < groups; ++g) {
+      int64_t left = 4 - highBits() * g;
+      Value moved = left > 0   ? Value(c.b.create<arith::ShLIOp>(high, bits(left)))
+                    : left < 0 ? Value(c.b.create<arith::ShRUIOp>(high, bits(-left)))
+                               : high;
+      Value upper = c.b.create<arith::AndIOp>(moved, mask);
+      result[g] = c.b.create<arith::OrIOp>(result[g], upper);
+    }
+    return result;
   }
 
   Value dot(Value sum, Value weight, Value activation) {

@@ -39,7 +39,8 @@ int64_t unitOf(const PackedWeight &w) {
 bool BlockMatrices::takes(const PackedWeight &w, const VectorMachine &machine) {
   // Longer vectors would have every pair's bytes and steps several times, which took more instructions than products of single rows.
   bool isOneMatrix = int64_t(machine.lanes()) * 4 == kPairBytes;
-  return machine.multipliesByteMatrices(kSigns) && isOneMatrix && w.block % (kWords * kGroup) == 0;
+  return machine.multipliesByteMatrices(kSigns) && isOneMatrix && w.numberBits == 8 &&
+         w.block % (kWords * kGroup) == 0;
 }
 
 WeightLayout BlockMatrices::layout(const PackedWeight &w, WeightLayout::Order order,

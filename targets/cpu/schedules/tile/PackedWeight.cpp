@@ -15,6 +15,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/tile/PackedWeight.h"
+#include "dialects/weft/NumberBits.h"
 #include "dialects/weft/types/FloatFormat.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -64,6 +65,7 @@ std::optional<PackedWeight> findDequantized(DequantizeBlocksOp op, unsigned dept
   stored.data = *data;
   stored.scale = {*scale, elementOf(op.getScale())};
   stored.block = op.getBlock();
+  stored.numberBits = numberBitsOf(op);
   if (!op.getZero())
     return stored;
   if (std::optional<int64_t> number = filledWith(op.getZero())) {

@@ -25,6 +25,8 @@ struct PackedWeight {
   BlockNumbers scale;
   std::optional<BlockNumbers> zero;
   double offset = 0; ///< the zero point where it is one number
+  /// Of unsigned bytes in blocks: bits that all of them fit in, 8, 6 or 5. Where bytes are multiplied fewer may be stored.
+  int64_t numberBits = 8;
 
   /// Nothing when `weight` is not stored in one of these forms. `depthDim` is its dimension that is summed over.
   static std::optional<PackedWeight> find(mlir::Value weight, unsigned depthDim);
