@@ -32,7 +32,8 @@ static double bytesLess(const IntegerLayer &layer, const LayerChoice &choice) {
   if (choice.form == LayerChoice::Half)
     return 2 * elements;
   if (choice.hasBlocks()) {
-    double bits = kBlockBits + double(kScaleBits + kBlockBits) / kWeightBlock; // scale, zero point
+    int64_t zeroBits = choice.bits > kBlockBits ? kByteBits : kBlockBits;
+    double bits = double(choice.bits) + double(kScaleBits + zeroBits) / kWeightBlock;
     return elements * (sizeof(float) - bits / 8);
   }
   return bytesLess(elements, double(weight.getDim(layer.column).asConstant().value_or(0)));
@@ -41,9 +42,9 @@ static double bytesLess(const IntegerLayer &layer, const LayerChoice &choice) {
 static unsigned bitsOf(const LayerChoice &choice) {
   return choice.form == LayerChoice::Half       ? 2 * kHalfBits
          : choice.form == LayerChoice::WideRows ? kHalfBits + kByteBits
-         : choice.form == LayerChoice::Blocks   ? kFloatBits + unsigned(kBlockBits)
+         : choice.form == LayerChoice::Blocks   ? kFloatBits + unsigned(choice.bits)
          : choice.form == LayerChoice::ByteBlocks
-             ? kByteBits + unsigned(kBlockBits)
+             ? kByteBits + unsigned(choice.bits)
              : 2 * kByteBits - choice.rounding.hasSmallWeights();
 }
 
@@ -92,7 +93,8 @@ std::vector<DecisionKind> kindsOf(llvm::ArrayRef<Decision> decisions,
     for (const EdgeChoice &choice : decision.choices)
       kind.isTimed.push_back(choice.choice.form != LayerChoice::Blocks || haveManyWeights(layers));
     for (const EdgeChoice &choice : decision.choices)
-      os << choice.choice.form << (choice.choice.rounding.isSigned ? "signed" : "")
+      os << choice.choice.form << '.' << choice.choice.bits
+         << (choice.choice.rounding.isSigned ? "signed" : "")
          << (choice.choice.rounding.hasOneScale ? "whole" : "")
          << (choice.choice.rounding.hasSmallWeights() ? "small" : "")
          << (choice.strength < 0 ? '-' : '+') << (choice.choice.everywhere ? "*" : "");

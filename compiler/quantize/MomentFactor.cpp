@@ -15,8 +15,9 @@ constexpr double kDamping = 0.01; ///< of the mean diagonal
 constexpr size_t kPanel = 64;     ///< rows
 constexpr size_t kChunk = 32;     ///< columns
 
-MomentFactor::MomentFactor(std::vector<double> moments, size_t channels)
+MomentFactor::MomentFactor(std::vector<double> moments, size_t channels, double rows)
     : matrix(std::move(moments)), count(channels) {
+  shrink(rows);
   dampen();
   for (size_t end = count; end > 0;) {
     size_t begin = end > kPanel ? end - kPanel : 0;
@@ -24,6 +25,21 @@ MomentFactor::MomentFactor(std::vector<double> moments, size_t channels)
     updateRows(begin, end);
     end = begin;
   }
+}
+
+/// By the variance that correlations of independent rows have, beside what they are.
+void MomentFactor::shrink(double rows) {
+  double squares = 0, pairs = 0; // of correlations
+  for (size_t k = 0; k < count; ++k)
+    for (size_t j = 0; j < k; ++j)
+      if (double both = power(k) * power(j); both > 0) {
+        squares += row(k)[j] * row(k)[j] / both;
+        ++pairs;
+      }
+  double kept = squares > 0 ? std::max(1 - (pairs + squares) / (rows * squares), 0.0) : 1;
+  for (size_t k = 0; k < count; ++k)
+    for (size_t j = 0; j < k; ++j)
+      row(k)[j] *= kept;
 }
 
 void MomentFactor::dampen() {

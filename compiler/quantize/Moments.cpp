@@ -47,7 +47,7 @@ std::vector<std::vector<size_t>> batchesOf(const std::vector<Edge> &edges,
 /// Some columns of a weight, as a matrix whose channels lead.
 struct Sample {
   Sample(const WeightGrid &whole, ArrayRef<float> weight)
-      : grid{whole.channels, std::min(whole.columns, kSampledColumns), true},
+      : grid{whole.channels, std::min(whole.columns, kSampledColumns), true, whole.bits},
         share(double(whole.columns) / double(grid.columns)) {
     for (int64_t channel = 0; channel < grid.channels; ++channel)
       for (int64_t column = 0; column < grid.columns; ++column)
@@ -87,8 +87,9 @@ Result<std::unique_ptr<Session>> compile(const Module &module, const QuantizeOpt
 
 MomentRounding::MomentRounding(const Module &module, const QuantizeOptions &options,
                                const std::vector<Edge> &edges,
-                               const std::vector<IntegerLayer> &layers, const FactorSets &sets)
-    : module(module), options(options), edges(edges), layers(layers), sets(sets),
+                               const std::vector<IntegerLayer> &layers, const FactorSets &sets,
+                               const std::vector<EdgeStatistics> &seen)
+    : module(module), options(options), edges(edges), layers(layers), sets(sets), seen(seen),
       pool(std::make_unique<llvm::DefaultThreadPool>(
           llvm::hardware_concurrency(options.compile.jobs))) {}
 
@@ -109,7 +110,8 @@ Result<void> MomentRounding::run(std::vector<Decision> &decisions,
     for (size_t i = 0; i < batch.size(); ++i) {
       if (options.cancelled && options.cancelled())
         return quantizeError("W0399", "interrupted");
-      MomentFactor moments(std::move((*sums)[i]), size_t(edges[batch[i]].channels));
+      MomentFactor moments(std::move((*sums)[i]), size_t(edges[batch[i]].channels),
+                           seen[batch[i]].rows);
       if (moments.isUsable())
         round(sets[batch[i]], moments, decisions[batch[i]]);
       if (options.onProgress)
@@ -182,26 +184,36 @@ size_t MomentRounding::bestFactors(const std::vector<std::vector<float>> &factor
 
 void MomentRounding::round(const std::vector<std::vector<float>> &factorSets,
                            const MomentFactor &moments, Decision &decision) const {
-  EdgeChoice *blocks = blocksAmong(decision);
-  LayerChoice choice;
-  choice.form = LayerChoice::Blocks;
-  *blocks = withSet(choice, factorSets, bestFactors(factorSets, moments, decision));
-  for (size_t layer : decision.layers) {
-    WeightGrid grid = gridOf(layers[layer]);
+  size_t set = bestFactors(factorSets, moments, decision);
+  std::map<int64_t, EdgeChoice> byBits; // choices of as many bits have the same numbers
+  for (EdgeChoice &each : decision.choices) {
+    if (!each.choice.hasBlocks())
+      continue;
+    LayerChoice choice;
+    choice.form = each.choice.form;
+    choice.bits = each.choice.bits;
+    each = withSet(choice, factorSets, set);
+    auto [known, isNew] = byBits.emplace(choice.bits, each);
+    if (isNew)
+      round(moments, decision.layers, known->second);
+    each.rounded = known->second.rounded;
+  }
+}
+
+/// Layers where that is better than to round to nearest.
+void MomentRounding::round(const MomentFactor &moments, llvm::ArrayRef<size_t> members,
+                           EdgeChoice &into) const {
+  ArrayRef<float> factors = into.choice.factors;
+  for (size_t layer : members) {
+    WeightGrid grid = gridOf(layers[layer], into.choice.bits);
     std::vector<float> weight = weightOf(layer);
-    ArrayRef<float> factors = blocks->choice.factors;
     auto errorOf = [&](const BlockWeight &rounded) {
       return errorByMoments(grid, weight, factors, rounded, moments, workers());
     };
     BlockWeight rounded = roundByMoments(grid, weight, factors, moments, workers());
     if (errorOf(rounded) < errorOf(roundBlocks(grid, weight, factors)))
-      blocks->rounded[layer] = std::make_shared<const PackedBlocks>(packed(rounded));
+      into.rounded[layer] = std::make_shared<const PackedBlocks>(packed(rounded, grid.bits));
   }
-  for (EdgeChoice &each : decision.choices)
-    if (each.choice.form == LayerChoice::ByteBlocks) { // of the same numbers
-      each = *blocks;
-      each.choice.form = LayerChoice::ByteBlocks;
-    }
 }
 
 } // namespace weft

@@ -20,10 +20,10 @@ constexpr int64_t kMostMomentChannels = 4096;
 
 class MomentRounding {
 public:
-  /// `sets` of factors by edge, as factorSetsOf gives them.
+  /// By edge `sets` of factors, as factorSetsOf gives them, and what was `seen`.
   MomentRounding(const Module &module, const QuantizeOptions &options,
                  const std::vector<Edge> &edges, const std::vector<IntegerLayer> &layers,
-                 const FactorSets &sets);
+                 const FactorSets &sets, const std::vector<EdgeStatistics> &seen);
 
   /// Decisions are by edge, in order. Each that may become blocks gets the factors, and each of its
   /// layers the numbers, that leave the least error; where nearest leaves less, there are none.
@@ -36,6 +36,7 @@ private:
   Result<Sums> observe(llvm::ArrayRef<size_t> batch, const std::function<bool()> &isLate);
   void round(const std::vector<std::vector<float>> &factorSets, const MomentFactor &moments,
              Decision &decision) const;
+  void round(const MomentFactor &moments, llvm::ArrayRef<size_t> members, EdgeChoice &into) const;
   size_t bestFactors(const std::vector<std::vector<float>> &factorSets, const MomentFactor &moments,
                      const Decision &decision) const;
   std::vector<float> weightOf(size_t layer) const;
@@ -46,6 +47,7 @@ private:
   const std::vector<Edge> &edges;
   const std::vector<IntegerLayer> &layers;
   const FactorSets &sets;
+  const std::vector<EdgeStatistics> &seen;
   std::unique_ptr<llvm::ThreadPoolInterface> pool;
 };
 

@@ -303,7 +303,7 @@ private:
         choices.emplace_back().choice.form = LayerChoice::Half;
       decide(edges[i], std::move(choices));
     }
-    if (Result<void> done = roundBlocks(sets); !done)
+    if (Result<void> done = roundBlocks(sets, *seen); !done)
       return done;
     for (size_t i = 0; i < tables.size(); ++i)
       decisions.push_back({{}, std::vector<EdgeChoice>(tableStays[i].empty()), i, {}});
@@ -335,8 +335,11 @@ private:
           return canHave(layers[layer], LayerChoice::ByteBlocks);
         }))
       return;
-    choices.push_back(*blocks);
-    choices.back().choice.form = LayerChoice::ByteBlocks;
+    for (int64_t bits = kBlockBits; bits <= kMostBlockBits; ++bits) {
+      choices.push_back(*blocks);
+      choices.back().choice.form = LayerChoice::ByteBlocks;
+      choices.back().choice.bits = bits;
+    }
   }
 
   bool hasHalfChoice(const Edge &edge, const std::vector<EdgeChoice> &choices) const {
@@ -372,10 +375,10 @@ private:
   }
 
   /// By what is read, where that is known.
-  Result<void> roundBlocks(const FactorSets &sets) {
+  Result<void> roundBlocks(const FactorSets &sets, const std::vector<EdgeStatistics> &seen) {
     if (options.withoutRanges)
       return {};
-    return MomentRounding(module, options, edges, layers, sets).run(decisions, [&] {
+    return MomentRounding(module, options, edges, layers, sets, seen).run(decisions, [&] {
       return deadline.isOver(Deadline::kMoments);
     });
   }
@@ -455,8 +458,10 @@ private:
   static std::vector<EdgeChoice> withoutRanges(std::vector<EdgeChoice> choices) {
     std::vector<EdgeChoice> kept;
     for (const EdgeChoice &choice : choices)
-      if (choice.choice.form != LayerChoice::Static)
+      if (choice.choice.form != LayerChoice::Static) {
         kept.emplace_back().choice.form = choice.choice.form;
+        kept.back().choice.bits = choice.choice.bits;
+      }
     return kept;
   }
 

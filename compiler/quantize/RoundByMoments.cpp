@@ -108,7 +108,7 @@ private:
     best.error.fill(INFINITY);
     for (float reach : kBlockReaches) {
       for (size_t n = 0; n < columns; ++n) {
-        auto [scale, zero] = blockScale(reach * least[n], reach * most[n], scales);
+        auto [scale, zero] = blockScale(reach * least[n], reach * most[n], grid.largest(), scales);
         tried.scales[n] = scale;
         tried.zeros[n] = float(zero);
       }
@@ -131,7 +131,8 @@ private:
       float factor = factorOf(k);
       for (size_t n = 0; n < columns; ++n) {
         float wanted = element(k, n) + more[n];
-        float number = blockNumber(wanted * factor, tried.scales[n], tried.zeros[n]);
+        float number =
+            blockNumber(wanted * factor, tried.scales[n], tried.zeros[n], grid.largest());
         float restored = (number - tried.zeros[n]) * tried.scales[n] / factor;
         tried.numbers[i][n] = number;
         tried.errors[i][n] = element(k, n) - restored;

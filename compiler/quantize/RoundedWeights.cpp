@@ -67,9 +67,11 @@ std::optional<int64_t> layerOf(StringRef name, StringRef part) {
 
 /// Success where numbers, scales and zero points are of the same blocks.
 Error checkSizes(const MappedFile &file, int64_t layer, const PackedBlocks &weight) {
-  size_t blocks = weight.scales.size();
-  if (blocks == 0 || weight.numbers.size() != blocks * size_t(kWeightBlock) / kNumbersInByte ||
-      weight.zeros.size() != (blocks + 1) / kNumbersInByte)
+  size_t blocks = weight.scales.size(), numbers = blocks * size_t(kWeightBlock);
+  bool areHalves = weight.numbers.size() == numbers / kNumbersInByte &&
+                   weight.zeros.size() == (blocks + 1) / kNumbersInByte,
+       areBytes = weight.numbers.size() == numbers && weight.zeros.size() == blocks;
+  if (blocks == 0 || !(areHalves || areBytes))
     return wrong(file, "numbers, scales and zeros of layer " + Twine(layer) +
                            " are not those of the same blocks");
   if (!all_of(weight.scales, [](float s) { return s > 0 && std::isfinite(s); }))

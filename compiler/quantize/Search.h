@@ -108,6 +108,7 @@ private:
   /// By decision, choice and range.
   using LossSums = std::vector<std::vector<std::vector<AccuracySum>>>;
   Result<void> measureLossesOf(const BoundCall &call, LossSums &sums, bool small);
+  static Loss lossOfMoreBits(const Decision &decision, int64_t bits, llvm::ArrayRef<Loss> before);
   Result<void> measureSmallWeights(LossSums &sums, size_t count);
   /// Of the ranges that were measured; what is measured later is of it alone.
   void takeBestRanges(LossSums &sums);

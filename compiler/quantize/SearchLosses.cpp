@@ -4,6 +4,9 @@
 //   two calls      with these                           → the range that loses least
 //   the others     with that range only
 //   the same       the same choices with small weights, which take their ranges
+//
+// Blocks of more than 4 bits are not called: an error of rounding is as much smaller as the steps,
+// and its square what is lost by it, beside what is lost by rows of bytes.
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/quantize/Search.h"
@@ -23,6 +26,24 @@ constexpr double kWorthCutting = 0.95;
 size_t lossCall(size_t i, size_t all) {
   size_t count = std::min(kLossCalls, all);
   return (count - 1 - i) * all / count;
+}
+
+bool followsFromFewerBits(const LayerChoice &choice) {
+  return choice.hasBlocks() && choice.bits > kBlockBits;
+}
+
+size_t positionOf(const Decision &decision, LayerChoice::Form form) {
+  return size_t(llvm::find_if(decision.choices,
+                              [&](const EdgeChoice &each) {
+                                return each.choice.form == form && each.choice.bits == kBlockBits;
+                              }) -
+                decision.choices.begin());
+}
+
+/// Of what is lost with 4 bits, with the rows and without.
+double lossWithBits(int64_t bits, double withRows, double withoutRows) {
+  double steps = double((1 << kBlockBits) - 1) / double((1 << bits) - 1), part = steps * steps;
+  return std::max(withRows - (1 - part) * withoutRows, part * withRows);
 }
 
 } // namespace
@@ -53,14 +74,27 @@ Result<void> Search::measureLosses() {
   takeBestRanges(sums);
   if (Result<void> done = measureSmallWeights(sums, measured); !done)
     return done;
-  for (const std::vector<std::vector<AccuracySum>> &choices : sums) {
+  for (auto [decision, choices] : llvm::zip_equal(decisions, sums)) {
     losses.emplace_back();
-    for (const std::vector<AccuracySum> &ranges : choices) {
+    for (auto [each, ranges] : llvm::zip_equal(decision.choices, choices)) {
+      if (followsFromFewerBits(each.choice)) {
+        losses.back().push_back(lossOfMoreBits(decision, each.choice.bits, losses.back()));
+        continue;
+      }
       Accuracy accuracy = ranges[0].worst();
       losses.back().push_back({1 - accuracy.cosine, lossOf(accuracy, options.budgets)});
     }
   }
   return {};
+}
+
+/// Choices of 4 bits stand before those of more.
+Search::Loss Search::lossOfMoreBits(const Decision &decision, int64_t bits,
+                                    llvm::ArrayRef<Loss> before) {
+  const Loss &rows = before[positionOf(decision, LayerChoice::ByteBlocks)],
+             &weights = before[positionOf(decision, LayerChoice::Blocks)];
+  return {lossWithBits(bits, rows.cosine, weights.cosine),
+          lossWithBits(bits, rows.budget, weights.budget)};
 }
 
 /// With as many calls, unless time is over.
@@ -146,7 +180,7 @@ Result<void> Search::measureLossesOf(const BoundCall &call, LossSums &sums, bool
     for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice) {
       tried[i] = choice;
       const EdgeChoice &each = decisions[i].choices[choice - 1];
-      if (each.like.has_value() != small)
+      if (each.like.has_value() != small || followsFromFewerBits(each.choice))
         continue;
       std::vector<AccuracySum> &ranges = sums[i][choice - 1];
       for (size_t range = 0; range < ranges.size(); ++range) {

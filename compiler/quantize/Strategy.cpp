@@ -66,7 +66,8 @@ std::shared_ptr<Module::Impl> annotated(const Module &module,
           choices.back().result = result->second;
         auto rounded = choice.rounded.find(layer);
         if (rounded != choice.rounded.end() && (hasAllNumbers || choices.size() == chosen))
-          choices.back().rounded = constantsOf(layers[layer], *rounded->second, files);
+          choices.back().rounded =
+              constantsOf(layers[layer], *rounded->second, choice.choice.bits, files);
       }
       layers[layer].op->setAttr(kChoicesAttr, choicesAttr(context, choices));
       layers[layer].op->setAttr(kChosenAttr, Builder(context).getI64IntegerAttr(chosen));

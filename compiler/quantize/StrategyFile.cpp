@@ -73,19 +73,26 @@ std::vector<StrategyLine> undecided(const Module &module, const Decided &decided
 }
 
 /// What choices are in lines but for what also depends on other things: static ones and bytes.
-constexpr std::pair<LayerChoice::Form, StrategyLine::Form> kForms[] = {
+struct FormInLines {
+  LayerChoice::Form form;
+  StrategyLine::Form inLine;
+  int64_t bits = kBlockBits; ///< of blocks
+};
+constexpr FormInLines kForms[] = {
     {LayerChoice::Rows, StrategyLine::Rows},
     {LayerChoice::WideRows, StrategyLine::WideRows},
     {LayerChoice::Blocks, StrategyLine::Blocks},
     {LayerChoice::ByteBlocks, StrategyLine::ByteBlocks},
+    {LayerChoice::ByteBlocks, StrategyLine::ByteBlocks5, 5},
+    {LayerChoice::ByteBlocks, StrategyLine::ByteBlocks6, 6},
     {LayerChoice::Half, StrategyLine::Half},
 };
 
-LayerChoice::Form formOf(const StrategyLine &line) {
-  for (auto [form, inLine] : kForms)
-    if (inLine == line.form)
-      return form;
-  return LayerChoice::Static;
+FormInLines formOf(const StrategyLine &line) {
+  for (const FormInLines &each : kForms)
+    if (each.inLine == line.form)
+      return each;
+  return {LayerChoice::Static, line.form};
 }
 
 const char *lackOf(LayerChoice::Form form) {
@@ -126,8 +133,9 @@ llvm::Error checkDecision(const StrategyLine &decision, const StrategyLine &own,
   if (isBytes)
     return readError("'" + own.node + "' is a layer, which has no form 'bytes'");
   const IntegerLayer &layer = decided.layers[size_t(own.layer)];
-  if (!canHave(layer, formOf(decision)))
-    return readError("layer '" + own.node + "' has " + lackOf(formOf(decision)));
+  LayerChoice::Form form = formOf(decision).form;
+  if (!canHave(layer, form))
+    return readError("layer '" + own.node + "' has " + lackOf(form));
   if (decision.result && !valueGivenBehind(layer.op, unsigned(decision.result->behind)))
     return readError("layer '" + own.node + "' has no result " + Twine(decision.result->behind) +
                      " operators behind it");
@@ -142,7 +150,9 @@ llvm::Error checkDecision(const StrategyLine &decision, const StrategyLine &own,
 
 EdgeChoice choiceOf(const StrategyLine &line) {
   EdgeChoice choice;
-  choice.choice.form = formOf(line);
+  FormInLines form = formOf(line);
+  choice.choice.form = form.form;
+  choice.choice.bits = form.bits;
   choice.choice.everywhere = line.form == StrategyLine::Everywhere;
   choice.choice.scale = line.scale;
   choice.choice.zero = line.zero;
@@ -171,15 +181,27 @@ llvm::Expected<RoundedWeights> roundedBeside(const std::string &path,
   return readRounded(*file);
 }
 
+/// Numbers and zero points, stored as those of so many bits are.
+bool haveBits(const PackedBlocks &weight, int64_t bits) {
+  int64_t stored = bits > kBlockBits ? 8 : kBlockBits;
+  auto fit = [&](ArrayRef<int8_t> numbers) {
+    return llvm::all_of(numbers, [&](int8_t each) { return uint8_t(each) >> bits == 0; });
+  };
+  return int64_t(weight.numbers.size()) * 8 ==
+             int64_t(weight.scales.size()) * kWeightBlock * stored &&
+         (stored < 8 || (fit(weight.numbers) && fit(weight.zeros)));
+}
+
 /// Success where numbers are those that a line names, of a layer that has so many blocks.
 llvm::Error checkRounded(const StrategyLine &line, const IntegerLayer &layer,
                          const RoundedWeights &rounded) {
   auto found = rounded.find(line.layer);
   if (found == rounded.end())
     return readError("there are no numbers of layer '" + line.node + "'");
-  WeightGrid grid = gridOf(layer);
-  if (found->second->scales.size() != size_t(grid.blocks() * grid.columns) ||
-      numbersKey(*found->second) != line.rounded)
+  WeightGrid grid = gridOf(layer, formOf(line).bits);
+  const PackedBlocks &weight = *found->second;
+  if (weight.scales.size() != size_t(grid.blocks() * grid.columns) ||
+      !haveBits(weight, grid.bits) || numbersKey(weight) != line.rounded)
     return readError("the numbers of layer '" + line.node +
                      "' are not those that the strategy names");
   return llvm::Error::success();
@@ -190,8 +212,8 @@ llvm::Error checkRounded(const StrategyLine &line, const IntegerLayer &layer,
 StrategyLine::Form formOf(const Decision &decision, const EdgeChoice &choice) {
   if (decision.table)
     return StrategyLine::Bytes;
-  for (auto [form, inLine] : kForms)
-    if (form == choice.choice.form)
+  for (auto [form, inLine, bits] : kForms)
+    if (form == choice.choice.form && bits == choice.choice.bits)
       return inLine;
   return choice.choice.everywhere ? StrategyLine::Everywhere : StrategyLine::Static;
 }

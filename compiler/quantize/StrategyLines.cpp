@@ -103,8 +103,8 @@ std::string roundingText(const ByteRounding &rounding) {
 }
 
 /// In the order of StrategyLine::Form.
-constexpr StringRef kForms[] = {"f32",     "static",    "everywhere", "rows", "rows16",
-                                "blocks4", "blocks4x8", "bf16",       "bytes"};
+constexpr StringRef kForms[] = {"f32",       "static",    "everywhere", "rows", "rows16", "blocks4",
+                                "blocks4x8", "blocks5x8", "blocks6x8",  "bf16", "bytes"};
 static_assert(std::size(kForms) == StrategyLine::Bytes + 1);
 
 /// F32 for what is no name.

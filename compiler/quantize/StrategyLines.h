@@ -14,7 +14,19 @@
 namespace weft {
 
 struct StrategyLine {
-  enum Form { F32, Static, Everywhere, Rows, WideRows, Blocks, ByteBlocks, Half, Bytes };
+  enum Form {
+    F32,
+    Static,
+    Everywhere,
+    Rows,
+    WideRows,
+    Blocks,
+    ByteBlocks,
+    ByteBlocks5, ///< numbers of 5 bits; of the others with blocks 4
+    ByteBlocks6,
+    Half,
+    Bytes
+  };
   int64_t layer;      ///< its position in the program; tables and products of values follow
   std::string node;   ///< asField of its name
   std::string weight; ///< a key of the weight's type and elements
@@ -37,13 +49,13 @@ struct StrategyLine {
       rounded; ///< of blocks: a key of the numbers that stand beside (RoundedWeights.h); empty:
                ///< to nearest
 
-  bool hasBlocks() const { return form == Blocks || form == ByteBlocks; }
+  bool hasBlocks() const { return form >= Blocks && form <= ByteBlocks6; }
   bool hasRowScales() const { return form == Rows || form == WideRows; }
   std::string text() const;
 };
 
-/// "f32", "static", "everywhere", "rows", "rows16", "blocks4", "blocks4x8", "bf16"; of a table
-/// "bytes".
+/// "f32", "static", "everywhere", "rows", "rows16", "blocks4", "blocks4x8", "blocks5x8",
+/// "blocks6x8", "bf16"; of a table "bytes".
 llvm::StringRef nameOf(StrategyLine::Form form);
 
 /// Limits of what is read.

@@ -12,7 +12,6 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr float kLargest = (1 << kBlockBits) - 1;
 constexpr float kLeastScale = std::numeric_limits<float>::min();
 constexpr int kHalfMantissa = 10, kLeastHalfExponent = -24; ///< of f16
 constexpr float kLeastNormalHalf = 0x1p-14f, kLargestHalf = 65504;
@@ -39,13 +38,14 @@ float nearestHalf(float scale) {
 }
 
 /// By a range that holds 0; gives the squared error.
-double roundTo(const Elements &elements, float least, float most, ScaleType type, Block &block) {
-  BlockScale found = blockScale(least, most, type);
+double roundTo(const Elements &elements, float least, float most, float largest, ScaleType type,
+               Block &block) {
+  BlockScale found = blockScale(least, most, largest, type);
   block.scale = found.scale;
   block.zero = found.zero;
   double error = 0;
   for (size_t i = 0; i < elements.size(); ++i) {
-    block.numbers[i] = uint8_t(blockNumber(elements[i], block.scale, float(block.zero)));
+    block.numbers[i] = uint8_t(blockNumber(elements[i], block.scale, float(block.zero), largest));
     double difference = block.restored(i) - elements[i];
     error += difference * difference;
   }
@@ -61,12 +61,12 @@ Range rangeOf(const Elements &elements) {
           std::max(0.0f, *std::max_element(elements.begin(), elements.end()))};
 }
 
-Block roundBlock(const Elements &elements, ScaleType type) {
+Block roundBlock(const Elements &elements, float largest, ScaleType type) {
   auto [least, most] = rangeOf(elements);
   Block best, tried;
   double leastError = INFINITY;
   for (float reach : kBlockReaches)
-    if (double error = roundTo(elements, reach * least, reach * most, type, tried);
+    if (double error = roundTo(elements, reach * least, reach * most, largest, type, tried);
         error < leastError) {
       leastError = error;
       best = tried;
@@ -85,8 +85,10 @@ Elements elementsOf(const WeightGrid &grid, ArrayRef<float> weight, ArrayRef<flo
   return elements;
 }
 
-/// Two in a byte.
-std::vector<int8_t> packedNumbers(ArrayRef<uint8_t> numbers) {
+/// Two in a byte, or one.
+std::vector<int8_t> packedNumbers(ArrayRef<uint8_t> numbers, int64_t bits) {
+  if (bits > kBlockBits)
+    return {numbers.begin(), numbers.end()};
   std::vector<int8_t> bytes((numbers.size() + 1) / 2, 0);
   for (size_t i = 0; i < numbers.size(); ++i)
     bytes[i / 2] = int8_t(uint8_t(bytes[i / 2]) | numbers[i] << i % 2 * kBlockBits);
@@ -99,9 +101,9 @@ Attribute numbersOf(SymTensorType type, const std::vector<int8_t> &bytes,
     return files.add(type, bytes);
   SmallVector<int64_t> dims = *type.getConstantDims();
   SmallVector<APInt> integers;
-  for (int64_t i = 0, count = ShapedType::getNumElements(dims); i < count; ++i)
-    integers.push_back(
-        APInt(kBlockBits, uint8_t(bytes[size_t(i / 2)]) >> i % 2 * kBlockBits & int(kLargest)));
+  unsigned width = elementBits(type.getElementType()), inByte = 8 / width;
+  for (unsigned i = 0, count = unsigned(ShapedType::getNumElements(dims)); i < count; ++i)
+    integers.push_back(APInt(8, uint8_t(bytes[i / inByte])).extractBits(width, i % inByte * width));
   return DenseElementsAttr::get(RankedTensorType::get(dims, type.getElementType()), integers);
 }
 
@@ -114,8 +116,9 @@ SymTensorType typeOfBlocks(const IntegerLayer &layer, Type element) {
   return SymTensorType::get(dims, element);
 }
 
-Type numberType(MLIRContext *context) {
-  return IntegerType::get(context, kBlockBits, IntegerType::Unsigned);
+Type numberType(MLIRContext *context, int64_t bits) {
+  return IntegerType::get(context, bits > kBlockBits ? 8 : unsigned(kBlockBits),
+                          IntegerType::Unsigned);
 }
 
 bool areHalf(ArrayRef<float> scales) {
@@ -156,9 +159,9 @@ Type elementOfScales(const IntegerLayer &layer, Attribute scales) {
 
 } // namespace
 
-WeightGrid gridOf(const IntegerLayer &layer) {
+WeightGrid gridOf(const IntegerLayer &layer, int64_t bits) {
   SmallVector<int64_t> dims = *typeOf(layer.weight.getResult()).getConstantDims();
-  return {dims[*layer.weightChannel], dims[layer.column], *layer.weightChannel == 0};
+  return {dims[*layer.weightChannel], dims[layer.column], *layer.weightChannel == 0, bits};
 }
 
 BlockWeight emptyBlocks(const WeightGrid &grid) {
@@ -173,21 +176,21 @@ ScaleType scaleTypeOf(const WeightGrid &grid, ArrayRef<float> weight, ArrayRef<f
   for (int64_t column = 0; column < grid.columns; column += step)
     for (int64_t block = 0; block < grid.blocks(); ++block) {
       auto [least, most] = rangeOf(elementsOf(grid, weight, factors, block, column));
-      largest = std::max(largest, (most - least) / kLargest);
+      largest = std::max(largest, (most - least) / grid.largest());
     }
   bool isNormal = largest >= kLeastNormalHalf && largest <= kLargestHalf;
   return isNormal || largest == 0 ? ScaleType::Half : ScaleType::Single;
 }
 
-BlockScale blockScale(float least, float most, ScaleType type) {
-  float scale = std::max((most - least) / kLargest, kLeastScale);
+BlockScale blockScale(float least, float most, float largest, ScaleType type) {
+  float scale = std::max((most - least) / largest, kLeastScale);
   if (type == ScaleType::Half)
     scale = nearestHalf(scale);
-  return {scale, uint8_t(blockNumber(-least, scale, 0))};
+  return {scale, uint8_t(blockNumber(-least, scale, 0, largest))};
 }
 
-float blockNumber(float element, float scale, float zero) { // nan is 0
-  return std::min(kLargest, std::max(0.0f, std::nearbyint(element / scale) + zero));
+float blockNumber(float element, float scale, float zero, float largest) { // nan is 0
+  return std::min(largest, std::max(0.0f, std::nearbyint(element / scale) + zero));
 }
 
 BlockWeight roundBlocks(const WeightGrid &grid, ArrayRef<float> weight, ArrayRef<float> factors) {
@@ -195,7 +198,8 @@ BlockWeight roundBlocks(const WeightGrid &grid, ArrayRef<float> weight, ArrayRef
   ScaleType type = scaleTypeOf(grid, weight, factors);
   for (int64_t column = 0; column < grid.columns; ++column)
     for (int64_t block = 0; block < grid.blocks(); ++block) {
-      Block found = roundBlock(elementsOf(grid, weight, factors, block, column), type);
+      Block found =
+          roundBlock(elementsOf(grid, weight, factors, block, column), grid.largest(), type);
       for (int64_t i = 0; i < kWeightBlock; ++i)
         rounded.numbers[size_t(grid.element(block * kWeightBlock + i, column))] =
             found.numbers[size_t(i)];
@@ -205,13 +209,13 @@ BlockWeight roundBlocks(const WeightGrid &grid, ArrayRef<float> weight, ArrayRef
   return rounded;
 }
 
-PackedBlocks packed(const BlockWeight &rounded) {
-  return {packedNumbers(rounded.numbers), rounded.scales, packedNumbers(rounded.zeros)};
+PackedBlocks packed(const BlockWeight &rounded, int64_t bits) {
+  return {packedNumbers(rounded.numbers, bits), rounded.scales, packedNumbers(rounded.zeros, bits)};
 }
 
-RoundedConstants constantsOf(const IntegerLayer &layer, const PackedBlocks &rounded,
+RoundedConstants constantsOf(const IntegerLayer &layer, const PackedBlocks &rounded, int64_t bits,
                              const WeightFiles &files) {
-  Type element = numberType(layer.weight.getContext());
+  Type element = numberType(layer.weight.getContext(), bits);
   SymTensorType weight = typeOf(layer.weight.getResult());
   Attribute scales = scalesOf(layer, rounded.scales, files);
   return {numbersOf(weight.withElement(element), rounded.numbers, files), scales,
@@ -219,9 +223,9 @@ RoundedConstants constantsOf(const IntegerLayer &layer, const PackedBlocks &roun
 }
 
 Value restoredBlocks(ImplicitLocOpBuilder &b, const IntegerLayer &layer,
-                     const RoundedConstants &rounded) {
+                     const RoundedConstants &rounded, int64_t bits) {
   SymTensorType weight = typeOf(layer.weight.getResult());
-  Type element = numberType(b.getContext()), scale = elementOfScales(layer, rounded.scales);
+  Type element = numberType(b.getContext(), bits), scale = elementOfScales(layer, rounded.scales);
   Value numbers = b.create<ConstantOp>(weight.withElement(element), rounded.numbers);
   Value scales = b.create<ConstantOp>(typeOfBlocks(layer, scale), rounded.scales);
   Value zeros = b.create<ConstantOp>(typeOfBlocks(layer, element), rounded.zeros);
@@ -238,7 +242,7 @@ double errorOfBlocks(const IntegerLayer &layer, ArrayRef<float> weight, ArrayRef
   for (int64_t column = 0; column < grid.columns; column += step, ++columns)
     for (int64_t block = 0; block < grid.blocks(); ++block) {
       Elements elements = elementsOf(grid, weight, factors, block, column);
-      Block found = roundBlock(elements, type);
+      Block found = roundBlock(elements, grid.largest(), type);
       for (int64_t i = 0; i < kWeightBlock; ++i) {
         size_t channel = size_t(block * kWeightBlock + i);
         double factor = factors.empty() ? 1 : factors[channel];

@@ -1,8 +1,8 @@
 //===- BlockWeight.h - A weight in few bits, with a scale and a zero point for every block --------===//
 //
 //   BlockWeight rounded = roundBlocks(gridOf(layer), weight, factors);
-//   RoundedConstants constants = constantsOf(layer, packed(rounded), files);
-//   Value restored = restoredBlocks(b, layer, constants);          // dequantize_blocks of constants
+//   RoundedConstants constants = constantsOf(layer, packed(rounded, /*bits=*/4), /*bits=*/4, files);
+//   Value restored = restoredBlocks(b, layer, constants, /*bits=*/4); // dequantize_blocks of constants
 //
 // Blocks lie along what is summed. Ranges of blocks are those that leave the least squared error, so the same weight and factors give the same
 // bytes, with calls or without.
@@ -29,12 +29,14 @@ struct WeightGrid {
 
   int64_t channels, columns;
   bool channelsLead;
+  int64_t bits = kBlockBits; ///< of its numbers
+  float largest() const { return float((1 << bits) - 1); }
 };
 /// Of a layer that has blocks.
-WeightGrid gridOf(const IntegerLayer &layer);
+WeightGrid gridOf(const IntegerLayer &layer, int64_t bits = kBlockBits);
 
 struct BlockWeight {
-  std::vector<uint8_t> numbers; ///< one of 4 bits in each byte, where the weight has its elements
+  std::vector<uint8_t> numbers; ///< one in each byte, where the weight has its elements
   std::vector<float> scales;    ///< by block, in the weight's order with blocks instead of channels
   std::vector<uint8_t> zeros;   ///< as scales
 };
@@ -52,19 +54,19 @@ struct BlockScale {
   float scale;
   uint8_t zero;
 };
-BlockScale blockScale(float least, float most, ScaleType type);
-/// What an element is rounded to.
-float blockNumber(float element, float scale, float zero);
+BlockScale blockScale(float least, float most, float largest, ScaleType type);
+/// What an element is rounded to, of the numbers up to the largest.
+float blockNumber(float element, float scale, float zero, float largest);
 
 /// To nearest; channels are multiplied by the factors first, where there are some.
 BlockWeight roundBlocks(const WeightGrid &grid, llvm::ArrayRef<float> weight,
                         llvm::ArrayRef<float> factors);
 
-PackedBlocks packed(const BlockWeight &rounded);
-RoundedConstants constantsOf(const IntegerLayer &layer, const PackedBlocks &rounded,
+PackedBlocks packed(const BlockWeight &rounded, int64_t bits);
+RoundedConstants constantsOf(const IntegerLayer &layer, const PackedBlocks &rounded, int64_t bits,
                              const WeightFiles &files);
 mlir::Value restoredBlocks(mlir::ImplicitLocOpBuilder &b, const IntegerLayer &layer,
-                           const RoundedConstants &rounded);
+                           const RoundedConstants &rounded, int64_t bits);
 
 /// For a layer that reads rows whose channels have these mean squares: the mean square of what its products differ by, summed over some of its
 /// columns and scaled to all.

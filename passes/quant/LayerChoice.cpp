@@ -127,6 +127,8 @@ ArrayAttr choicesAttr(MLIRContext *context, ArrayRef<LayerChoice> choices) {
         entries.set("everywhere", b.getUnitAttr());
       addResult(b, choice.result, entries);
     }
+    if (choice.bits != kBlockBits)
+      entries.set("bits", b.getI64IntegerAttr(choice.bits));
     addRounding(b, choice.rounding, entries);
     if (!choice.factors.empty())
       entries.set("factors", b.getDenseF32ArrayAttr(choice.factors));
@@ -150,6 +152,12 @@ static bool readRounded(DictionaryAttr entries, std::optional<RoundedConstants> 
   if (known > 0)
     rounded = read;
   return known == constants && (known == 0 || known == 3);
+}
+
+static bool readBits(DictionaryAttr entries, int64_t &bits) {
+  if (auto written = entries.getAs<IntegerAttr>("bits"))
+    bits = written.getInt();
+  return bits >= kBlockBits && bits <= kMostBlockBits;
 }
 
 static LayerChoice::Form formOf(DictionaryAttr entries) {
@@ -181,7 +189,7 @@ FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
     if (entries && entries.contains("everywhere"))
       fits = fits && choice.form == LayerChoice::Static && choice.factors.empty();
     if (choice.hasBlocks())
-      fits = fits && readRounded(entries, choice.rounded);
+      fits = fits && readBits(entries, choice.bits) && readRounded(entries, choice.rounded);
     if (choice.form == LayerChoice::Static)
       fits = fits && readResult(layer.op, entries, choice.result);
     if (fits)
@@ -352,7 +360,8 @@ static RoundedConstants blocksOf(const IntegerLayer &layer, ArrayRef<float> weig
                                  const LayerChoice &choice, const WeightFiles &files) {
   if (choice.rounded)
     return *choice.rounded;
-  return constantsOf(layer, packed(roundBlocks(gridOf(layer), weight, choice.factors)), files);
+  auto rounded = roundBlocks(gridOf(layer, choice.bits), weight, choice.factors);
+  return constantsOf(layer, packed(rounded, choice.bits), choice.bits, files);
 }
 
 Value buildChoice(ImplicitLocOpBuilder &b, const IntegerLayer &layer, const LayerChoice &choice,
@@ -368,7 +377,8 @@ Value buildChoice(ImplicitLocOpBuilder &b, const IntegerLayer &layer, const Laye
   if (choice.form == LayerChoice::ByteBlocks)
     x = b.create<RoundBlocksOp>(x, kWeightBlock);
   if (choice.hasBlocks())
-    return productOf(b, layer, x, restoredBlocks(b, layer, blocksOf(layer, weight, choice, files)));
+    return productOf(b, layer, x,
+                     restoredBlocks(b, layer, blocksOf(layer, weight, choice, files), choice.bits));
   if (choice.form == LayerChoice::Rows)
     scale = {scaleOfRows(b, x, layer.summed, kMostByte),
              choice.rounding.isSigned ? byteFill(b, true, 0) : byteFill(b, false, kRowZero)};

@@ -47,6 +47,7 @@ struct LayerChoice {
   bool hasBlocks() const { return form == Blocks || form == ByteBlocks; }
   bool hasRowScales() const { return form == Rows || form == WideRows; }
   Form form = Static;
+  int64_t bits = kBlockBits; ///< of a number in blocks, at most kMostBlockBits
   float scale = 1;
   int64_t zero = 0;      ///< 0 to 255
   ByteRounding rounding; ///< of bytes

@@ -1,4 +1,4 @@
-//===- PackedBlocks.h - A weight in blocks of 4 bits as constants hold it -------------------------===//
+//===- PackedBlocks.h - A weight in blocks of few bits as constants hold it -----------------------===//
 #ifndef WEFT_PASSES_QUANT_PACKEDBLOCKS_H
 #define WEFT_PASSES_QUANT_PACKEDBLOCKS_H
 
@@ -7,10 +7,10 @@
 
 namespace weft {
 
-/// Elements of a block of a weight, bits of each and of the block's zero point, and those of its scale.
-constexpr int64_t kWeightBlock = 32, kBlockBits = 4, kScaleBits = 16;
+/// Elements of a block of a weight, the fewest and the most bits of each, and those of the block's scale.
+constexpr int64_t kWeightBlock = 32, kBlockBits = 4, kMostBlockBits = 6, kScaleBits = 16;
 
-/// Numbers of 4 bits are two in a byte, the first in the lower half.
+/// Numbers of 4 bits are two in a byte, the first in the lower half; those of 5 and 6 bits have a byte each. So have zero points.
 struct PackedBlocks {
   std::vector<int8_t> numbers; ///< in the weight's order
   std::vector<float> scales;   ///< by block, in the weight's order with blocks instead of channels

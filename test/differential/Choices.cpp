@@ -47,6 +47,8 @@ LayerChoice randomChoice(Graph &g, Operation *layer) {
   }
   if (choice.hasBytes())
     choice.rounding.isSigned = g.dice(2);
+  if (choice.hasBlocks())
+    choice.bits = g.dice.oneOf({kBlockBits, int64_t(5), kMostBlockBits});
   if (choice.hasBytes() || choice.hasRowScales()) {
     choice.rounding.mostWeight = g.dice.oneOf({127, 127, 64});
     choice.rounding.hasOneScale = g.dice.chance(1, 4);

@@ -29,8 +29,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (const auto &[layer, weight] : *weights) {
     size_t blocks = weight->scales.size();
     require(layer >= 0 && blocks > 0, "layers have blocks");
-    require(weight->numbers.size() == 16 * blocks && weight->zeros.size() == (blocks + 1) / 2,
-            "a block has 32 numbers of 4 bits and a zero point");
+    require((weight->numbers.size() == 16 * blocks && weight->zeros.size() == (blocks + 1) / 2) ||
+                (weight->numbers.size() == 32 * blocks && weight->zeros.size() == blocks),
+            "a block has 32 numbers and a zero point, of 4 bits or of a byte");
     require(
         std::all_of(weight->scales.begin(), weight->scales.end(), [](float s) { return s > 0; }),
         "scales are above 0");

@@ -180,6 +180,45 @@ TEST_CASE("weights are rounded alike however they lie and however many work on t
         errorByMoments(problem.grid, problem.weight, {}, a, factor, backwards));
 }
 
+TEST_CASE("few rows of channels that have nothing to do with each other spoil nothing for others") {
+  const size_t channels = 96, rows = 60;
+  Problem problem(channels, 16, 1);
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal;
+  problem.rows.resize(rows * channels);
+  for (float &x : problem.rows)
+    x = normal(random);
+  MomentFactor all(identity(channels), channels); // of all rows that there could be
+  auto errorOf = [&](const BlockWeight &rounded) {
+    return errorByMoments(problem.grid, problem.weight, {}, rounded, all, oneByOne);
+  };
+  double nearest = errorOf(roundBlocks(problem.grid, problem.weight, {}));
+  MomentFactor fitted(problem.moments(), channels), shrunk(problem.moments(), channels, rows);
+  CHECK(errorOf(problem.round(fitted)) > 1.2 * nearest);
+  CHECK(errorOf(problem.round(shrunk)) < 1.02 * nearest);
+}
+
+TEST_CASE("few rows of channels that go along with each other say so all the same") {
+  const size_t channels = 96, rows = 3 * channels;
+  Problem problem(channels, 16, 0.3);
+  MomentFactor shrunk(problem.moments(), channels, rows);
+  CHECK(problem.errorOf(problem.round(shrunk)) <
+        0.5 * problem.errorOf(roundBlocks(problem.grid, problem.weight, {})));
+}
+
+TEST_CASE("numbers of 5 and 6 bits are as much nearer as there are more of them") {
+  Problem problem(96, 16, 0.5);
+  MomentFactor factor(problem.moments(), 96);
+  double four = problem.errorOf(problem.round(factor));
+  for (int64_t bits : {5, 6}) {
+    problem.grid.bits = bits;
+    BlockWeight rounded = problem.round(factor);
+    CHECK(*std::max_element(rounded.numbers.begin(), rounded.numbers.end()) == (1 << bits) - 1);
+    double steps = double((1 << bits) - 1) / 15;
+    CHECK(problem.errorOf(rounded) * steps * steps == Approx(four).epsilon(0.2));
+  }
+}
+
 TEST_CASE("weights that are no numbers, or all 0, are rounded to numbers of 4 bits all the same") {
   Problem problem(32, 3, 1);
   MomentFactor factor(problem.moments(), 32);

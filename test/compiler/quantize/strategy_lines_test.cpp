@@ -68,6 +68,13 @@ TEST_CASE(
   CHECK(linesOf(byteBlocks)[0].form == StrategyLine::ByteBlocks);
   CHECK(linesOf(byteBlocks)[0].factors.size() == 2);
   CHECK(printStrategy(linesOf(byteBlocks)) == byteBlocks + "\n");
+  for (auto [name, form] : {std::pair("blocks5x8", StrategyLine::ByteBlocks5),
+                            std::pair("blocks6x8", StrategyLine::ByteBlocks6)}) {
+    std::string line = with("static scale=0.0122999996 zero=5", name);
+    CHECK(linesOf(line)[0].form == form);
+    CHECK(linesOf(line)[0].hasBlocks());
+    CHECK(printStrategy(linesOf(line)) == line + "\n");
+  }
   std::string half = with("static scale=0.0122999996 zero=5 | 0.8: 1.5 0.75", "bf16 | -");
   CHECK(linesOf(half)[0].form == StrategyLine::Half);
   CHECK(printStrategy(linesOf(half)) == half + "\n");

@@ -30,6 +30,12 @@ $ sed 's/ | [^|]* | [^|]*$/ | blocks4 | -/' odd.strategy > odd4.strategy && weft
 $ sed 's/blocks4/blocks4x8/' b.strategy > x.strategy && weft quantize -q quantize.mlir --strategy x.strategy --apply -o bytes.weft -o bytes.mlir && weft verify -q bytes.mlir bytes.weft --dim m=5
 $ grep -c 'round_blocks .* block 32' bytes.mlir
 | 2
+# Its numbers may have 5 or 6 bits, of which kernels read no more; programs have bytes.
+$ for f in blocks4x8 blocks5x8 blocks6x8; do sed "s/blocks4/$f/" b.strategy > x.strategy && weft quantize -q quantize.mlir --strategy x.strategy --apply -o $f.mlir && weft compile -q $f.mlir -t x86:v3+vnni && weft inspect $f.weft --json | python3 -c "
+$+ import json, sys; print(json.load(sys.stdin)['weight_bytes'])" && weft verify -q $f.mlir --dim m=5; done
+| 4800
+| 5552
+| 6512
 $ sed 's/blocks4/blocks4x8/' odd4.strategy > oddx.strategy; weft quantize odd.mlir --strategy oddx.strategy --apply -o no.weft
 ! error[W0324]: oddx.strategy: the strategy is for another model: layer '/first/MatMul' has no rows of whole blocks of 32
 ? 1
@@ -84,6 +90,9 @@ $ weft quantize wide.mlir --strategy w.strategy --apply -o no.weft
 $ echo text > w.strategy.safetensors && weft quantize wide.mlir --strategy w.strategy --apply -o no.weft
 ! error[W0324]: w.strategy.safetensors: {*}
 !   hint: it is written beside the strategy, and belongs to it
+? 1
+$ cp kept w.strategy.safetensors && sed 's/blocks4 r/blocks5x8 r/' w.strategy > five.strategy && cp kept five.strategy.safetensors && weft quantize wide.mlir --strategy five.strategy --apply -o no.weft
+! error[W0324]: five.strategy.safetensors: the numbers of layer '/first/MatMul' are not those that the strategy names
 ? 1
 $ sed 's/ rounded=[0-9a-f]*//' w.strategy > nearest.strategy && weft quantize -q wide.mlir --strategy nearest.strategy --apply -o nearest.weft
 

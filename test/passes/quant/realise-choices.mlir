@@ -84,6 +84,20 @@ func.func @byte_blocks(%x: !weft.tensor<[m, 32], f32>) -> !weft.tensor<[m, 2], f
   return %y : !weft.tensor<[m, 2], f32>
 }
 
+// Its numbers may have 5 or 6 bits, of which each then is a byte.
+// CHECK-LABEL: func @six_bits
+// CHECK-DAG: %[[Q:.*]] = weft.constant dense<63> : tensor<2x32xui8>
+// CHECK-DAG: %[[S:.*]] = weft.constant dense<2.380370e-02> : tensor<2x1xf16>
+// CHECK-DAG: %[[Z:.*]] = weft.constant dense<0> : tensor<2x1xui8>
+// CHECK-DAG: %[[ROUNDED:.*]] = weft.round_blocks %arg0 block 32
+// CHECK: %[[W:.*]] = weft.dequantize_blocks %[[Q]], %[[S]], %[[Z]] axis 1 block 32
+// CHECK: weft.contract "m k, n k -> m n" %[[ROUNDED]], %[[W]] accumulate f32
+func.func @six_bits(%x: !weft.tensor<[m, 32], f32>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.5> : tensor<2x32xf32> -> <[2, 32], f32>
+  %y = weft.contract "m k, n k -> m n" %x, %w accumulate f32 {weft.choices = [{byte_blocks, bits = 6 : i64}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 32], f32>, !weft.tensor<[2, 32], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
+
 // Numbers that were rounded already are taken as they are, written down or by name.
 // CHECK-LABEL: func @rounded
 // CHECK-DAG: %[[Q:.*]] = weft.constant dense<7> : tensor<2x64xui4>
