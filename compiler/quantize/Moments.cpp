@@ -195,23 +195,25 @@ void MomentRounding::round(const std::vector<std::vector<float>> &factorSets,
     each = withSet(choice, factorSets, set);
     auto [known, isNew] = byBits.emplace(choice.bits, each);
     if (isNew)
-      round(moments, decision.layers, known->second);
+      round(moments, decision.layers, byBits.begin()->second, known->second);
     each.rounded = known->second.rounded;
   }
 }
 
-/// Layers where that is better than to round to nearest.
+/// Layers where that is better than to round to nearest, which the choice of the fewest bits tells.
 void MomentRounding::round(const MomentFactor &moments, llvm::ArrayRef<size_t> members,
-                           EdgeChoice &into) const {
+                           const EdgeChoice &fewest, EdgeChoice &into) const {
   ArrayRef<float> factors = into.choice.factors;
   for (size_t layer : members) {
+    if (&fewest != &into && !fewest.rounded.count(layer))
+      continue;
     WeightGrid grid = gridOf(layers[layer], into.choice.bits);
     std::vector<float> weight = weightOf(layer);
     auto errorOf = [&](const BlockWeight &rounded) {
       return errorByMoments(grid, weight, factors, rounded, moments, workers());
     };
     BlockWeight rounded = roundByMoments(grid, weight, factors, moments, workers());
-    if (errorOf(rounded) < errorOf(roundBlocks(grid, weight, factors)))
+    if (&fewest != &into || errorOf(rounded) < errorOf(roundBlocks(grid, weight, factors)))
       into.rounded[layer] = std::make_shared<const PackedBlocks>(packed(rounded, grid.bits));
   }
 }

@@ -36,7 +36,8 @@ private:
   Result<Sums> observe(llvm::ArrayRef<size_t> batch, const std::function<bool()> &isLate);
   void round(const std::vector<std::vector<float>> &factorSets, const MomentFactor &moments,
              Decision &decision) const;
-  void round(const MomentFactor &moments, llvm::ArrayRef<size_t> members, EdgeChoice &into) const;
+  void round(const MomentFactor &moments, llvm::ArrayRef<size_t> members, const EdgeChoice &fewest,
+             EdgeChoice &into) const;
   size_t bestFactors(const std::vector<std::vector<float>> &factorSets, const MomentFactor &moments,
                      const Decision &decision) const;
   std::vector<float> weightOf(size_t layer) const;

@@ -5,7 +5,9 @@
 //
 //   kept   0 ─────── low ──── bound ──── high   lost too much
 //
-// Where no accuracy is asked for, sums are all there is, and there is one proposal.
+// Where no accuracy is asked for, sums are all there is, and there is one proposal: what loses
+// least. Sums are known no better than by a part, so where no time is asked for either, it is the
+// fastest of all that lose about as little.
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/quantize/propose/Proposer.h"
@@ -15,6 +17,7 @@ namespace weft {
 namespace {
 
 constexpr size_t kTrials = 9;
+constexpr double kAboutLeast = 1.05; ///< of the least sum
 
 class ExactProposer final : public Proposer {
 public:
@@ -31,7 +34,7 @@ public:
     if (isOver || trial == most())
       return std::nullopt;
     if (!table.asksAccuracy)
-      return solveForSaving(table.priced, table.wantedSaving, table.wantedBytes);
+      return safest();
     return trial == 0 ? fastest : solve(table.priced, bound, table.wantedBytes);
   }
 
@@ -46,6 +49,17 @@ public:
   size_t most() const override { return table.asksAccuracy ? kTrials : 1; }
 
 private:
+  Strategy safest() const {
+    Strategy least = solveForSaving(table.priced, table.wantedSaving, table.wantedBytes);
+    if (std::isfinite(table.wantedSaving) || !table.isSmallEnough(least))
+      return least;
+    double bound = kAboutLeast * lossOf(table.priced, least);
+    Strategy faster = solve(table.priced, bound, table.wantedBytes);
+    bool isAsGood = table.isSmallEnough(faster) && lossOf(table.priced, faster) <= bound &&
+                    savingOf(table.priced, faster) > savingOf(table.priced, least);
+    return isAsGood ? faster : least;
+  }
+
   const ChoiceTable &table;
   Strategy fastest;
   double low = 0, high = 0, bound = 0; ///< sums of losses

@@ -1,7 +1,8 @@
 //===- ProposeRandom.cpp - Mixes by chance ----------------------------------------------------===//
 //
 // HAGO's second tuner: each layer takes one of its choices, or f32, each as likely as the others.
-// A mix that does not save what budgets on time and size ask for, by prices, is drawn again.
+// Where a mix does not save what budgets on time and size ask for, by prices, layers by chance take
+// other choices by chance, if these save more of what is missing, until it does.
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/quantize/propose/Proposer.h"
@@ -11,7 +12,7 @@ namespace weft {
 namespace {
 
 constexpr size_t kMixes = 20;
-constexpr size_t kDraws = 1000; ///< for one mix; the last one is proposed whatever it saves
+constexpr size_t kChanges = 100; ///< for each layer; then a mix is proposed whatever it saves
 
 class RandomProposer final : public Proposer {
 public:
@@ -22,8 +23,8 @@ public:
       return std::nullopt;
     ++mixes;
     Strategy mix = draw();
-    for (size_t i = 1; i < kDraws && !table.savesEnough(mix); ++i)
-      mix = draw();
+    for (size_t i = 0, most = kChanges * mix.size(); i < most && !table.savesEnough(mix); ++i)
+      change(mix);
     return mix;
   }
 
@@ -32,11 +33,28 @@ public:
 
 private:
   /// Without a distribution of the standard library's, which differ between libraries.
+  unsigned drawChoice(size_t decision) {
+    return unsigned(random() % (table.priced[decision].size() + 1));
+  }
+
   Strategy draw() {
     Strategy mix;
-    for (const std::vector<PricedChoice> &choices : table.priced)
-      mix.push_back(unsigned(random() % (choices.size() + 1)));
+    for (size_t i = 0; i < table.priced.size(); ++i)
+      mix.push_back(drawChoice(i));
     return mix;
+  }
+
+  /// What is missing in bytes and in seconds grows in neither.
+  void change(Strategy &mix) {
+    Strategy other = mix;
+    size_t decision = random() % mix.size();
+    other[decision] = drawChoice(decision);
+    auto isNearer = [](double now, double then, double wanted) {
+      return then >= std::min(now, wanted);
+    };
+    if (isNearer(bytesOf(table.priced, mix), bytesOf(table.priced, other), table.wantedBytes) &&
+        isNearer(savingOf(table.priced, mix), savingOf(table.priced, other), table.wantedSaving))
+      mix = std::move(other);
   }
 
   const ChoiceTable &table;

@@ -134,6 +134,33 @@ TEST_CASE("chance is of the seed alone, and its mixes save what is asked for") {
   CHECK(proposals(table, {QuantizeSearch::Random, 7}).size() == 20);
 }
 
+TEST_CASE("chance also finds what nearly every layer has to save for, and not always the same") {
+  ChoiceTable table;
+  for (size_t i = 0; i < 60; ++i) {
+    table.priced.push_back({{0.1, 1, 10}, {0.2, 2, 20}, {0.3, -1, 24}});
+    table.bits.push_back({32, 24, 16});
+  }
+  table.wantedBytes = 1300; // of 1440; one mix by chance has 810
+  table.wantedSaving = 20;
+  std::vector<Strategy> all = proposals(table, {QuantizeSearch::Random, 3});
+  CHECK(all.size() == 20);
+  for (const Strategy &each : all)
+    CHECK(table.savesEnough(each));
+  CHECK(all[0] != all[1]);
+}
+
+TEST_CASE("where a size alone is asked for, what loses about the least is as fast as it can be") {
+  ChoiceTable table;
+  table.asksAccuracy = false;
+  // As small; the second loses 2 % more and saves time, the third is faster and loses too much.
+  table.priced = {{{1, -1, 100}, {1.02, 3, 100}, {1.2, 5, 100}}, {{1, 0, 100}, {1.01, -2, 100}}};
+  table.bits = {{36, 12, 12}, {36, 12}};
+  table.wantedBytes = 200;
+  CHECK(proposals(table, {QuantizeSearch::Exact}) == std::vector<Strategy>{{2, 1}});
+  table.wantedSaving = -1; // with a time, the least loss in it
+  CHECK(proposals(table, {QuantizeSearch::Exact}) == std::vector<Strategy>{{1, 1}});
+}
+
 TEST_CASE("a model without choices stays as it is, whoever searches") {
   ChoiceTable table;
   table.priced = {{}, {}};

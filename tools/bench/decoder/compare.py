@@ -2,7 +2,7 @@
 
     python3 tools/bench/decoder/compare.py [--rounds 11] [--again]
 One thread, all files take turns with one token behind 128. `weft quantize` is asked for the time that ONNX Runtime's file in 4 bits takes in Weft, and then for
-that of llama.cpp's Q4_K_M; its files of 4 bits are those of its own quantiser. Files are kept in the benchmark's folder, `decoder`.
+that of llama.cpp's Q4_K_M, and for 6 bits a weight (mixes.py asks whether other files of that size are as good); llama.cpp's files are those of its own quantiser. Files are kept in the benchmark's folder, `decoder`.
 """
 import argparse
 import os
@@ -30,7 +30,7 @@ FILES = {
     "llama.cpp, Q8_0": ("llamacpp_native", "q8_0"),
     "llama.cpp for AVX2, Q4_0": ("llamacpp", "q4_0"),
 }
-SEARCHED = {BEST: ("weft", "as_uniform"), "weft quantize, as fast as Q4_K_M": ("weft", "as_q4_k_m")}
+SEARCHED = {BEST: ("weft", "as_uniform"), "weft quantize, as fast as Q4_K_M": ("weft", "as_q4_k_m"), "weft quantize, 6 bits a weight": ("weft", "six_bits")}
 
 
 def run(command, work, threads=1):
@@ -60,13 +60,18 @@ def judged(work, wanted, rounds):
     return turns.judged(commands, rounds, BEST if BEST in wanted else F32, files.environ(work))
 
 
+def strategy(work, kind):
+    return engines.artifact(work, "weft", MODEL, kind) + ".strategy"
+
+
 def search(work, rounds):
-    """As fast as two of the files."""
+    """As fast as two of the files, and as small as asked for."""
     ratios = judged(work, {label: FILES[label] for label in (F32, UNIFORM, FOUR)}, rounds)
-    for (_, kind), label in zip(SEARCHED.values(), (UNIFORM, FOUR)):
+    budgets = [f"latency<={COLDER * ratios[label]['ratio']:.3f}x" for label in (UNIFORM, FOUR)] + ["size<=0.1875x"]
+    for (_, kind), budget in zip(SEARCHED.values(), budgets):
         weft(work, "quantize", engines.onnx_file(work, MODEL, "f32"), kind, "--calibration", os.path.join(work, "models", MODEL + ".calls"),
-             "--at", "batch=1,seq=1,past=128", "--budget", f"latency<={COLDER * ratios[label]['ratio']:.3f}x",
-             "--prices", os.path.join(work, "artifacts", "prices"))
+             "--at", "batch=1,seq=1,past=128", "--budget", budget, "--prices", os.path.join(work, "artifacts", "prices"),
+             "--strategy", strategy(work, kind))
 
 
 def main():
