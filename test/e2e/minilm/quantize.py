@@ -16,7 +16,7 @@ import sys
 import minilm
 
 LEAST_COSINE, CALIBRATED, HELD_OUT = 0.998, 48, 16
-LEAST_BLOCKS = 0.9  # of the layers, that 4 bits take
+LEAST_BLOCKS = 0.9  # of the layers, that few bits take
 # Seconds for a search, and how often what compiling the model takes may come on top: programs that observe, simulate and are measured are
 # compiled whole, however slow the machine is.
 LITTLE_TIME, MOST_ON_TOP = 8, 6
@@ -106,14 +106,14 @@ def small_and_hasty(program, model, calls, others, work, prices, compiling):
 
 
 def in_few_bits(program, model, calls, others, work, prices):
-    """All layers in blocks of 4 bits, most of them rounded by second moments, and the same again from the strategy: what is wrong."""
+    """All layers in blocks of few bits, most of them rounded by second moments, and the same again from the strategy: what is wrong."""
     first, again, strategy = (os.path.join(work, name) for name in ("few.weft", "again.weft", "few.strategy"))
     report = json.loads(run(program, "quantize", model, "--calibration", calls, "--evaluate", others, "--budget", f"size<={FEW_BITS_SIZE}x",
                             "--prices", prices, "--strategy", strategy, "-o", first, "--json"))
     run(program, "quantize", "-q", model, "--strategy", strategy, "--apply", "-o", again)
-    blocks = [layer.get("rounded") for layer in report["layers"] if layer["form"] == "blocks4"]
+    blocks = [layer.get("rounded") for layer in report["layers"] if layer["form"].startswith("blocks")]
     cosine = next(output["cosine"] for output in report["outputs"] if output["name"] == "sentence_embedding")
-    print(f"{len(blocks)} layers in 4 bits, {blocks.count('moments')} by second moments: {report['bytes'] / report['f32_bytes']:.3f} of the bytes, "
+    print(f"{len(blocks)} layers in blocks, {blocks.count('moments')} by second moments: {report['bytes'] / report['f32_bytes']:.3f} of the bytes, "
           f"embeddings {cosine:.5f}")
     wrong = []
     could = [layer for layer in deciding(report) if any(choice["form"] == "blocks4" for choice in layer["choices"])]

@@ -27,6 +27,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 |          weft-form-kernels          0          2.5e-04
 |          weft-fuse-rounding         0          2.5e-04
 |          weft-bound-sums            0          2.5e-04
+|          weft-bound-numbers         0          2.5e-04
 |          weft-collapse-dims         0          2.5e-04
 |          weft-bound-pairs           0          2.5e-04
 |          plan-lower                 0          2.5e-04
@@ -35,7 +36,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 |          plan-reserve-late          0          2.5e-04
 |          plan-place-memory          0          2.5e-04
 |          code                       0          2.5e-04
-| first    pass weft-narrow-weights, 15 of 33
+| first    pass weft-narrow-weights, 15 of 34
 |          output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]
 ! inputs   x  f32[1, 2]  generated, ones
 ! error: output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]

@@ -169,61 +169,64 @@ private:
                                                    : 8;
     for (int64_t u = 0; u < depth; u += unit) {
       // [load weights] Once for all rows.
-      SmallVector<Value> groups[2]; // of four k's, by vector
+      Words words[2]; // by vector
       for (int64_t v = 0; v < 2; ++v)
-        groups[v] = loadGroups(at(here, u * perDepth + v * c.machine.lanes() * 4));
+        words[v] = loadWords(at(here, u * perDepth + v * c.machine.lanes() * 4));
       if (rows < kRows)
         PackedWeight::fetchAhead(c, at(here, u * perDepth), unit * perDepth);
       // [dot] Four bytes of a row in all lanes, for both vectors.
-      for (int64_t g = 0; g * 4 < unit; ++g)
+      for (int64_t g = 0; g * 4 < unit; ++g) {
+        Value group[2] = {groupOf(words[0], g), groupOf(words[1], g)};
         for (int64_t r = 0; r < rows; ++r) {
           Value all = spread(integers(), at(x, r * s.k + u + g * 4));
           for (int64_t v = 0; v < 2; ++v)
-            sums[2 * r + v] = dot(sums[2 * r + v], groups[v][g], all);
+            sums[2 * r + v] = dot(sums[2 * r + v], group[v], all);
         }
+      }
     }
   }
 
-  /// Unsigned bytes of one vector of columns, four k's to a lane.
-  SmallVector<Value> loadGroups(Value pointer) {
+  /// Of a unit of one vector of columns, as they are stored. `high`: what numbers have above the fourth bit, or null.
+  struct Words {
+    SmallVector<Value, 4> low;
+    Value high;
+  };
+  Words loadWords(Value pointer) {
+    auto load = [&](int64_t word) {
+      return c.b.create<LLVM::LoadOp>(integers(), at(pointer, word * columns * 4), 4);
+    };
+    int64_t count = hasFewBits(w) ? kByteBits / highBits() / 2 : 1;
+    Words words;
+    for (int64_t word = 0; word < count; ++word)
+      words.low.push_back(load(word));
     if (hasFewBits(w))
-      return loadFewBits(pointer);
-    Value words = loadWords(pointer);
-    if (w.form == PackedWeight::Nibbles)
-      return halves(words);
-    return {isUnsigned(w.element)
-                ? words
-                : Value(c.b.create<arith::XOrIOp>(words, bits(int64_t(0x80808080))))};
-  }
-
-  Value loadWords(Value pointer) { return c.b.create<LLVM::LoadOp>(integers(), pointer, 4); }
-
-  /// Of numbers of 4 bits: the low halves of bytes, and the high ones.
-  SmallVector<Value> halves(Value words) {
-    Value mask = bits(0x0f0f0f0f), high = c.b.create<arith::ShRUIOp>(words, bits(4));
-    return {c.b.create<arith::AndIOp>(words, mask), c.b.create<arith::AndIOp>(high, mask)};
+      words.high = load(count);
+    return words;
   }
 
   /// Bits above the fourth of each number.
   int64_t highBits() const { return w.numberBits - 4; }
 
-  /// Those of a group are moved to their place in its bytes.
-  SmallVector<Value> loadFewBits(Value pointer) {
-    int64_t groups = kByteBits / highBits(), words = groups / 2;
-    Value high = loadWords(at(pointer, words * columns * 4)),
-          mask = bits(((1 << highBits()) - 1) * int64_t(0x10101010));
-    SmallVector<Value> result;
-    for (int64_t word = 0; word < words; ++word)
-      result.append(halves(loadWords(at(pointer, word * columns * 4))));
-    for (int64_t g = 0; g < groups; ++g) {
-      int64_t left = 4 - highBits() * g;
-      Value moved = left > 0   ? Value(c.b.create<arith::ShLIOp>(high, bits(left)))
-                    : left < 0 ? Value(c.b.create<arith::ShRUIOp>(high, bits(-left)))
-                               : high;
-      Value upper = c.b.create<arith::AndIOp>(moved, mask);
-      result[g] = c.b.create<arith::OrIOp>(result[g], upper);
-    }
-    return result;
+  /// Unsigned bytes, the `g`-th four k's of each column in a lane.
+  Value groupOf(const Words &words, int64_t g) {
+    if (w.form == PackedWeight::Bytes && !hasFewBits(w))
+      return isUnsigned(w.element)
+                 ? words.low[0]
+                 : Value(c.b.create<arith::XOrIOp>(words.low[0], bits(int64_t(0x80808080))));
+    // Low halves of bytes, then high ones.
+    Value low = c.b.create<arith::AndIOp>(moved(words.low[g / 2], -4 * (g % 2)), bits(0x0f0f0f0f));
+    if (!words.high)
+      return low;
+    Value high = c.b.create<arith::AndIOp>(moved(words.high, 4 - highBits() * g),
+                                           bits(((1 << highBits()) - 1) * int64_t(0x10101010)));
+    return c.b.create<arith::OrIOp>(low, high);
+  }
+
+  /// By so many bits up, or down.
+  Value moved(Value word, int64_t up) {
+    return up > 0   ? Value(c.b.create<arith::ShLIOp>(word, bits(up)))
+           : up < 0 ? Value(c.b.create<arith::ShRUIOp>(word, bits(-up)))
+                    : word;
   }
 
   Value dot(Value sum, Value weight, Value activation) {
