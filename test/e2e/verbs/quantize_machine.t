@@ -65,9 +65,9 @@ $ weft verify -q half.mlir --dim m=5 && weft quantize -q quantize.mlir --strateg
 # Weights of 4 bits meet rows of bytes where the target multiplies bytes by four; with more bits less is lost.
 $ for level in v3 v4+vnni; do weft quantize -q quantize.mlir --calibration calls --machine ./halves.json -t x86:$level --budget 'size<=0.99x' --budget 'cosine>=0.9' -o blocks.mlir --json > blocks.json; python3 -c "
 $+ import json; first = json.load(open('blocks.json'))['layers'][0]; loss = {c['form']: c['loss'] for c in first['choices'] if 'blocks' in c['form']}
-$+ print(list(loss), loss.get('blocks4x8', 0) < 1.5 * loss['blocks4'], loss.get('blocks6x8', 0) <= loss.get('blocks5x8', 0) < loss.get('blocks4x8', 1))"; done
-| ['blocks4'] True True
-| ['blocks4', 'blocks4x8', 'blocks5x8', 'blocks6x8'] True True
+$+ print(list(loss), loss.get('blocks4x8', 0) < 1.5 * loss['blocks4'], loss.get('blocks6x8', 0) <= loss.get('blocks5x8', 0) < loss.get('blocks4x8', 1), {c['rounded'] for c in first['choices'] if 'rounded' in c})"; done
+| ['blocks4'] True True {'moments'}
+| ['blocks4', 'blocks4x8', 'blocks5x8', 'blocks6x8'] True True {'moments'}
 # Without time for the price of each choice, bytes are taken to save more than bf16, as they spare more bits.
 $ weft quantize quantize.mlir --calibration calls --machine ./halves.json -t x86:v4+bf16 --time 0.001s -o hasty.mlir
 | ...
