@@ -18,6 +18,8 @@ constexpr StringLiteral kWritten[] = {"Conv", "Gemm", "MatMul"};
 constexpr StringLiteral kNeedsRoundedResult = "Conv";
 /// What they fuse with it.
 constexpr StringLiteral kFused[] = {"Relu", "Clip"};
+/// What they compute of bytes and to bytes.
+constexpr StringLiteral kSummed = "Add";
 /// Bytes stay what they are; engines round in front of these instead of behind.
 constexpr StringLiteral kMoving[] = {"MaxPool", "Reshape", "Transpose",
                                      "Flatten", "Squeeze", "Unsqueeze"};
@@ -169,15 +171,22 @@ std::string OnnxLayers::valueBehind(const IntegerLayer &layer, unsigned operator
   return "";
 }
 
-bool OnnxLayers::isOfConvolution(const std::string &value) const {
-  for (const OnnxDraftNode &node : draft.nodes) {
-    if (!llvm::is_contained(node.outputs, value))
+bool OnnxLayers::isOfBytes(const std::string &value) const {
+  std::vector<std::string> made{value}; // each once: sums of sums share operands
+  for (size_t i = 0; i < made.size(); ++i) {
+    auto maker = llvm::find_if(draft.nodes, [&](const OnnxDraftNode &node) {
+      return llvm::is_contained(node.outputs, made[i]);
+    });
+    std::string type = maker == draft.nodes.end() ? "" : operatorOf(*maker);
+    if (type == kNeedsRoundedResult)
       continue;
-    std::string type = operatorOf(node);
-    bool isBetween = llvm::is_contained(kFused, type) || llvm::is_contained(kMoving, type);
-    return type == kNeedsRoundedResult || (isBetween && isOfConvolution(node.inputs[0]));
+    if (type != kSummed && !llvm::is_contained(kFused, type) && !llvm::is_contained(kMoving, type))
+      return false;
+    for (const std::string &from : ArrayRef(maker->inputs).take_front(type == kSummed ? 2 : 1))
+      if (!llvm::is_contained(made, from))
+        made.push_back(from);
   }
-  return false;
+  return true;
 }
 
 } // namespace weft

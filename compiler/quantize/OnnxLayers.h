@@ -37,8 +37,9 @@ public:
   /// The value of the file that is computed so many operators behind a layer; empty where the node
   /// or an activation behind it computes none there.
   std::string valueBehind(const IntegerLayer &layer, unsigned operators) const;
-  /// Whether a convolution makes a value, be it activated, moved or pooled.
-  bool isOfConvolution(const std::string &value) const;
+  /// Whether engines make a value of bytes where layers are in integers: a convolution, or the sum
+  /// of two such, be it activated, moved or pooled.
+  bool isOfBytes(const std::string &value) const;
 
 private:
   std::optional<std::string> otherWeight(const OnnxDraftNode &node,

@@ -416,12 +416,30 @@ private:
       choices = limits->kept(choices, decidingLayers(edge), std::min(ranges.back().first, 0.0));
       for (size_t layer : choices.empty() ? decision.layers : std::vector<size_t>())
         stays[layer] = "the hardware has no bytes for all that reads it";
-    } else if (sumsPairs &&
-               !deadline.isOver(Deadline::kObserveCounts)) { // with time for twice as many
-      addSmallWeights(decidingLayers(edge), choices);
     }
+    if (isRoundedResult(edge))
+      roundOnce(choices);
+    bool hasTimeForTwice = !deadline.isOver(Deadline::kObserveCounts);
+    if (!limits && sumsPairs && hasTimeForTwice)
+      addSmallWeights(decidingLayers(edge), choices);
     decision.choices = std::move(choices);
     decisions.push_back(std::move(decision));
+  }
+
+  /// Whether layers read what a layer gives that is rounded for whoever reads it.
+  bool isRoundedResult(const Edge &edge) const {
+    for (auto [i, behind] : llvm::enumerate(onnx.results))
+      if (behind && stays[i].empty() && valueGivenBehind(layers[i].op, *behind) == edge.value)
+        return true;
+    return false;
+  }
+
+  /// What is rounded for all is not rounded by another scale for layers, where one can be for all.
+  static void roundOnce(std::vector<EdgeChoice> &choices) {
+    if (llvm::any_of(choices, [](const EdgeChoice &each) { return each.choice.everywhere; }))
+      llvm::erase_if(choices, [](const EdgeChoice &each) {
+        return each.choice.form == LayerChoice::Static && !each.choice.everywhere;
+      });
   }
 
   /// Some processors multiply bytes faster where sums of two products fit 16 bits (PairSums.h): the
@@ -510,6 +528,7 @@ private:
     found.latency = taken.other / taken.base;
     found.seconds = search.secondsOfCall(taken.other);
     found.predictedLatency = search.predictedLatency();
+    found.predictedCosine = search.predictedCosine();
     found.bytes = (*attempt)->bytes;
     found.plainBytes = (*attempt)->plainBytes;
     found.clock = limits && limits->hasDeclaredPrices() ? Quantization::Declared

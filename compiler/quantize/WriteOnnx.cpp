@@ -5,8 +5,8 @@
 //                     DequantizeLinear(sums))
 //
 // Where the input is rounded for what else reads it, too, those nodes read what is restored as
-// well, and where a result is rounded, whatever reads it does. Channels are divided where they are
-// made, if they can be (FoldFactors.h), else by a Mul.
+// well, and where a result is rounded, whatever reads it does, unless that rounds it for all.
+// Channels are divided where they are made, if they can be (FoldFactors.h), else by a Mul.
 //
 // The form that other engines compute in integers. Everything else in the file stays as it is, but
 // what nothing reads.
@@ -48,6 +48,8 @@ public:
         continue;
       std::string name = nameOf(draft.nodes[at]);
       lineOf[name] = &line;
+      if (line.form == StrategyLine::Everywhere)
+        readsRounded.insert(draft.nodes[at].inputs[0]);
       hasFreeColumns[name] =
           !line.rounding.hasOneScale && !line.rounding.hasPowersOfTwo && !line.result;
     }
@@ -90,7 +92,7 @@ public:
       roundForOthers(x, line);
     }
     insert(name, line, layer);
-    if (line.result)
+    if (line.result && !readsRounded.count(result))
       roundResult(result, line);
     return llvm::Error::success();
   }
@@ -281,8 +283,9 @@ private:
   OnnxConstants constants;
   std::map<std::string, const StrategyLine *> lineOf; ///< by node of a layer with one scale
   std::optional<FactorFold> fold;
-  std::set<std::string> folded;     ///< values whose channels are divided where they are made
-  std::set<std::string> everywhere; ///< values that are rounded for all who read them
+  std::set<std::string> folded;       ///< values whose channels are divided where they are made
+  std::set<std::string> readsRounded; ///< values that are to be rounded for all who read them
+  std::set<std::string> everywhere;   ///< those that are
   /// By what is read and how it is rounded.
   std::map<std::tuple<std::string, float, int64_t, bool, std::vector<float>>, std::string> inputs;
 };
@@ -333,7 +336,7 @@ OnnxLimits::Division divisionOf(OnnxDraft &draft, const OnnxLayers &inFileLayers
   if (isForLayers &&
       FactorFold(draft, constants, integers).canFold(channel, size_t(size.value_or(0))))
     return OnnxLimits::Maker;
-  return inFileLayers.isOfConvolution(channel.value) ? OnnxLimits::None : OnnxLimits::Node;
+  return inFileLayers.isOfBytes(channel.value) ? OnnxLimits::None : OnnxLimits::Node;
 }
 
 } // namespace

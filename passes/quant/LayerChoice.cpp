@@ -321,6 +321,14 @@ void roundEverywhere(ImplicitLocOpBuilder &b, ArrayRef<IntegerLayer> layers,
   }
 }
 
+std::optional<size_t> roundsEverywhere(ArrayRef<IntegerLayer> layers, Value input,
+                                       function_ref<const LayerChoice *(size_t)> choiceOf) {
+  for (auto [i, layer] : llvm::enumerate(layers))
+    if (layer.input == input && choiceOf(i))
+      return i;
+  return std::nullopt;
+}
+
 Value valueGivenBehind(Operation *layer, unsigned operators) {
   Value value = layer->getResult(0);
   for (unsigned i = 0; i < operators; ++i) {

@@ -104,9 +104,13 @@ void roundEverywhere(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<IntegerLayer>
                      llvm::function_ref<const LayerChoice *(size_t)> choiceOf,
                      llvm::function_ref<mlir::Value(size_t, const LayerChoice &)> build);
 
+/// The first layer that rounds a value as its input everywhere; `choiceOf` as above.
+std::optional<size_t> roundsEverywhere(llvm::ArrayRef<IntegerLayer> layers, mlir::Value input,
+                                       llvm::function_ref<const LayerChoice *(size_t)> choiceOf);
+
 /// What a choice gives, rounded.
 StaticScale constantResultScale(mlir::ImplicitLocOpBuilder &b, const LayerChoice &choice);
-/// Whatever reads what stands behind a layer then reads what `build` makes of it.
+/// Whatever reads what stands behind a layer then reads what `build` makes of it. What is rounded everywhere is not to be rounded so before.
 void roundResult(mlir::ImplicitLocOpBuilder &b, const IntegerLayer &layer,
                  const RoundedResult &result, llvm::function_ref<mlir::Value(mlir::Value)> build);
 

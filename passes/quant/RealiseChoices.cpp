@@ -6,7 +6,7 @@
 //            %1 = contract … %a, %b
 //
 // Products of two values that are to be of bf16 read rounded operands. Where a choice rounds its input everywhere, whatever else reads %0 reads %a, too. Where it rounds what the layer gives, whatever reads that
-// reads it rounded.
+// reads it rounded, once: not where a reader's choice rounds it everywhere.
 // --weft-use-integers computes the product of the integers. Layers that nothing was chosen for stay as they are.
 //===------------------------------------------------------------------------------------------===//
 
@@ -63,14 +63,16 @@ LogicalResult realise(ArrayRef<IntegerLayer> layers, const WeightFiles &files) {
   if (layers.empty())
     return success();
   ImplicitLocOpBuilder b(layers[0].op->getLoc(), layers[0].op);
-  roundEverywhere(
-      b, layers,
-      [&](size_t i) { return chosen[i] && chosen[i]->everywhere ? &*chosen[i] : nullptr; },
-      [&](size_t i, const LayerChoice &choice) {
-        return restored(b, layers[i].input, constantScale(b, choice));
-      });
+  auto everywhere = [&](size_t i) {
+    return chosen[i] && chosen[i]->everywhere ? &*chosen[i] : nullptr;
+  };
+  roundEverywhere(b, layers, everywhere, [&](size_t i, const LayerChoice &choice) {
+    return restored(b, layers[i].input, constantScale(b, choice));
+  });
   for (size_t i = 0; i < chosen.size(); ++i)
-    if (chosen[i] && chosen[i]->result)
+    if (chosen[i] && chosen[i]->result &&
+        !roundsEverywhere(layers, valueGivenBehind(layers[i].op, chosen[i]->result->behind),
+                          everywhere))
       roundResult(b, layers[i], *chosen[i]->result, [&](Value value) {
         return restored(b, value, constantResultScale(b, *chosen[i]));
       });

@@ -53,6 +53,7 @@ public:
       scales = addInput(kScalesInput, scaled, b.getF32Type());
       zeros = addInput(kZerosInput, scaled, b.getIntegerType(8, false));
     }
+    findPlaces();
     simulateEverywhere(layers);
     simulateResults(layers);
     for (auto [layer, list] : llvm::zip_equal(layers, choices))
@@ -85,13 +86,13 @@ private:
     return b.create<ReshapeOp>(part, dims({}));
   }
 
-  /// What is no layer reads an input rounded where the choice is taken that rounds it everywhere.
-  void simulateEverywhere(ArrayRef<IntegerLayer> layers) {
-    struct Place { ///< among inputs of numbers
-      int64_t decision, scale;
-      unsigned choice;
-    };
-    std::vector<Place> places;
+  /// Where a layer's numbers stand among the inputs; `everywhere` is the choice that rounds its input so, or 0.
+  struct Place {
+    int64_t decision, scale;
+    unsigned everywhere;
+  };
+
+  void findPlaces() {
     int64_t decisions = 0, statics = 0;
     for (const std::vector<LayerChoice> &list : choices) {
       places.push_back({decisions, 0, 0});
@@ -102,37 +103,49 @@ private:
       }
       decisions += !list.empty();
     }
-    auto choiceOf = [&](size_t i) {
-      return places[i].choice ? &choices[i][places[i].choice - 1] : nullptr;
-    };
-    roundEverywhere(b, layers, choiceOf, [&](size_t i, const LayerChoice &) {
-      const Place &place = places[i];
-      return roundedWhere(layers[i].input, numberOf(chosen, place.decision), place.choice,
-                          {numberOf(scales, place.scale), numberOf(zeros, place.scale)});
-    });
   }
 
-  /// What a layer gives is rounded where a choice is taken that rounds it.
-  void simulateResults(ArrayRef<IntegerLayer> layers) {
-    int64_t place = 0;
-    for (auto [layer, list] : llvm::zip_equal(layers, choices)) {
-      unsigned number = 0;
-      for (const LayerChoice &choice : list) {
-        ++number;
-        if (choice.result)
-          roundResult(b, layer, *choice.result, [&](Value value) {
-            return roundedWhere(value, numberOf(chosen, place), number,
-                                constantResultScale(b, choice));
-          });
-      }
-      place += !list.empty();
-    }
+  const LayerChoice *everywhereOf(size_t i) const {
+    return places[i].everywhere ? &choices[i][places[i].everywhere - 1] : nullptr;
   }
 
-  Value roundedWhere(Value input, Value which, unsigned choice, StaticScale scale) {
+  /// Whether the number of a decision is (or is not) that of a choice.
+  Value takes(int64_t decision, unsigned choice, CompareKind how) {
     auto number = SymTensorType::get(ArrayRef<SymExpr>(), b.getI64Type());
-    Value wanted = b.create<FillOp>(number, b.getI64IntegerAttr(choice));
-    Value is = b.create<CompareOp>(CompareKind::Equal, which, wanted);
+    return b.create<CompareOp>(how, numberOf(chosen, decision),
+                               b.create<FillOp>(number, b.getI64IntegerAttr(choice)));
+  }
+
+  /// What is no layer reads an input rounded where the choice is taken that rounds it everywhere.
+  void simulateEverywhere(ArrayRef<IntegerLayer> layers) {
+    roundEverywhere(
+        b, layers, [&](size_t i) { return everywhereOf(i); },
+        [&](size_t i, const LayerChoice &) {
+          const Place &place = places[i];
+          return roundedWhere(layers[i].input,
+                              takes(place.decision, place.everywhere, CompareKind::Equal),
+                              {numberOf(scales, place.scale), numberOf(zeros, place.scale)});
+        });
+  }
+
+  /// What a layer gives is rounded where a choice is taken that rounds it, and none that rounds it everywhere.
+  void simulateResults(ArrayRef<IntegerLayer> layers) {
+    for (size_t i = 0; i < layers.size(); ++i)
+      for (unsigned at = 0; at < choices[i].size(); ++at)
+        if (const LayerChoice &choice = choices[i][at]; choice.result)
+          roundResult(b, layers[i], *choice.result, [&](Value value) {
+            Value where = takes(places[i].decision, at + 1, CompareKind::Equal);
+            if (auto reader =
+                    roundsEverywhere(layers, value, [&](size_t j) { return everywhereOf(j); })) {
+              const Place &place = places[*reader];
+              where = b.create<AndOp>(
+                  where, takes(place.decision, place.everywhere, CompareKind::NotEqual));
+            }
+            return roundedWhere(value, where, constantResultScale(b, choice));
+          });
+  }
+
+  Value roundedWhere(Value input, Value is, StaticScale scale) {
     auto branches = b.create<IfOp>(TypeRange{input.getType()}, is, b.getStrArrayAttr({}));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&branches.getYes().emplaceBlock());
@@ -277,6 +290,7 @@ private:
   const WeightFiles &files;
   ImplicitLocOpBuilder b;
   std::vector<std::vector<LayerChoice>> choices; ///< by layer
+  std::vector<Place> places;                     ///< alike
   Value chosen, scales, zeros;
   int64_t decision = 0, scale = 0;
 };

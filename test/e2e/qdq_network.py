@@ -2,7 +2,7 @@
 """What ONNX Runtime makes of a network that Weft quantised: qdq_network.py WEFT HARDWARE WORK
 
 Depthwise convolutions, a sum around some of them, and channels whose sizes differ by orders, so that they are equalised. In the file no node divides channels: what
-makes them does. Every convolution and product is computed in integers end to end, and answers are those of Weft's artifact.
+makes them does. Every convolution and product is computed in integers end to end, nothing is rounded twice, and answers are those of Weft's artifact.
 HARDWARE is the description of such files, which gets prices here, so that nothing depends on times.
 """
 
@@ -135,6 +135,8 @@ def main(weft, hardware, work):
     print(f"written {dict(kinds)}, computed {dict(theirs)}")
     if kinds["Mul"] or theirs["Conv"] or theirs["FusedConv"] or theirs["QLinearConv"] != 6 or theirs["Gemm"]:
         sys.exit("WRONG: every convolution and product should be one of integers, and no node divide channels")
+    if theirs["QLinearAdd"] != 1 or theirs["QuantizeLinear"] != 2 or theirs["DequantizeLinear"] != 1:
+        sys.exit("WRONG: only the image and the mean should be rounded by a node, and nothing twice")
     run(weft, "quantize", "plain.onnx", "--strategy", "found.strategy", "--apply", "-o", "again.onnx", "-o", "again.weft")
     for kind in ("onnx", "weft"):
         if open(f"found.{kind}", "rb").read() != open(f"again.{kind}", "rb").read():

@@ -231,3 +231,19 @@ func.func @apart(%q: !weft.tensor<[m, 4], f32>, %k: !weft.tensor<[4, 4], f32>) -
   %y = weft.contract "m n, n d -> m d" %a, %k accumulate f32 {weft.halves = 1 : i64} : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 4], f32>) -> !weft.tensor<[m, 4], f32>
   return %y : !weft.tensor<[m, 4], f32>
 }
+
+// What a layer gives is rounded once where a reader's choice rounds it everywhere.
+// CHECK-LABEL: func @once
+// CHECK: %[[A:.*]] = weft.contract
+// CHECK-NOT: fill 2.500000e-01
+// CHECK: %[[SCALE:.*]] = weft.fill 1.250000e-01
+// CHECK: %[[Q:.*]] = weft.quantize %[[A]], %[[SCALE]]
+// CHECK: %[[R:.*]] = weft.dequantize %[[Q]]
+// CHECK: weft.add %[[R]]
+func.func @once(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.0> : tensor<2x2xf32> -> <[2, 2], f32>
+  %a = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{scale = 0.5 : f32, zero = 3 : i64, result_behind = 0 : i64, result_scale = 0.25 : f32, result_zero = 0 : i64}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  %b = weft.contract "m k, k n -> m n" %a, %w accumulate f32 {weft.choices = [{everywhere, scale = 0.125 : f32, zero = 4 : i64}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  %y = weft.add %a, %b : (!weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}

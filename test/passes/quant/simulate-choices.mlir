@@ -75,6 +75,25 @@ func.func @result(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 3], f32> at
   return %a : !weft.tensor<[m, 3], f32>
 }
 
+// It is not where a reader's choice is taken that rounds it everywhere.
+// CHECK-LABEL: func @once
+// CHECK: %[[A:.*]] = weft.if
+// CHECK: %[[GIVES:.*]] = weft.compare eq
+// CHECK: %[[STAYS:.*]] = weft.compare ne
+// CHECK: %[[IS:.*]] = weft.and %[[GIVES]], %[[STAYS]]
+// CHECK: %[[R:.*]] = weft.if %[[IS]]
+// CHECK: weft.quantize %[[A]]
+// CHECK: %[[E:.*]] = weft.if
+// CHECK: weft.quantize %[[R]]
+// CHECK: weft.add %[[E]]
+func.func @once(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.0> : tensor<2x2xf32> -> <[2, 2], f32>
+  %a = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{scale = 0.5 : f32, zero = 3 : i64, result_behind = 0 : i64, result_scale = 0.25 : f32, result_zero = 0 : i64}]} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  %b = weft.contract "m k, k n -> m n" %a, %w accumulate f32 {weft.choices = [{everywhere, scale = 0.125 : f32, zero = 4 : i64}]} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  %y = weft.add %a, %b : (!weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
+
 // Products of two values, and what lies between them, are in one branch, as they are or with rounded operands; what else reads of it is given, too.
 // CHECK-LABEL: func @attention
 // CHECK-SAME: %[[CHOSEN:.*]]: !weft.tensor<[1], i64> {weft.name = "quantize.chosen"}
