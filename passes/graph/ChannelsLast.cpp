@@ -194,8 +194,8 @@ struct MoveBehindConcat : OpRewritePattern<ConcatOp> {
     for (Value input : op.getInputs())
       sources.push_back(behindMove(input));
     auto isMoved = [](Value source) { return bool(source); };
-    if (llvm::all_of(op.getInputs(), areBytes) ? llvm::none_of(sources, isMoved)
-                                               : !llvm::all_of(sources, isMoved))
+    bool movesOthers = llvm::all_of(op.getInputs(), areBytes) && !isSameBothWays(op);
+    if (movesOthers ? llvm::none_of(sources, isMoved) : !llvm::all_of(sources, isMoved))
       return rewriter.notifyMatchFailure(op, "an operand has its channels in front");
     for (auto [source, input] : llvm::zip(sources, op.getInputs()))
       if (!source)
@@ -205,6 +205,9 @@ struct MoveBehindConcat : OpRewritePattern<ConcatOp> {
       moved.setDim(llvm::find(order, moved.getDim()) - order.begin());
     });
   }
+
+  /// Of images with one dimension what moves channels to the back looks as what moves them to the front, and would be moved again.
+  static bool isSameBothWays(ConcatOp op) { return typeOf(op.getResult()).getRank() == 3; }
 
   /// Whether what lies in memory are bytes, which may be restored where they are read.
   static bool areBytes(Value value) {

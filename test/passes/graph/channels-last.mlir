@@ -220,3 +220,18 @@ func.func @tokens(%x: !weft.tensor<[n, 64, 16], f32>) -> !weft.tensor<[n, 64, 16
   %4 = weft.transpose %3 [0, 2, 1] : (!weft.tensor<[n, 16, 64], f32>) -> !weft.tensor<[n, 64, 16], f32>
   return %4 : !weft.tensor<[n, 64, 16], f32>
 }
+
+// Of images with one dimension both moves are the same, so bytes that have their channels in front stay beside a convolution's.
+// CHECK-LABEL: func @bytes_of_one_dimension
+// CHECK:         %[[C:.*]] = weft.conv {{.*}} {channels_last}
+// CHECK:         %[[Q:.*]] = weft.convert %[[C]] to i8
+// CHECK:         %[[F:.*]] = weft.transpose %[[Q]] [0, 2, 1]
+// CHECK:         %[[R:.*]] = weft.concat %[[F]], %arg2 dim 2
+// CHECK:         return %[[R]]
+func.func @bytes_of_one_dimension(%x: !weft.tensor<[n, 8, w], i8>, %v: !weft.tensor<[8, 8, 3], i8>, %y: !weft.tensor<[n, 8, w], i8>)
+    -> !weft.tensor<[n, 8, 2*w], i8> attributes {weft.symbols = #weft.symbols<n, w>} {
+  %0 = weft.conv %x, %v strides [1] dilations [1] low [1] high [1] groups 1 accumulate i32 : (!weft.tensor<[n, 8, w], i8>, !weft.tensor<[8, 8, 3], i8>) -> !weft.tensor<[n, 8, w], i32>
+  %1 = weft.convert %0 to i8 : (!weft.tensor<[n, 8, w], i32>) -> !weft.tensor<[n, 8, w], i8>
+  %2 = weft.concat %1, %y dim 2 : (!weft.tensor<[n, 8, w], i8>, !weft.tensor<[n, 8, w], i8>) -> !weft.tensor<[n, 8, 2*w], i8>
+  return %2 : !weft.tensor<[n, 8, 2*w], i8>
+}
