@@ -48,6 +48,9 @@ void addGraph(Passes &passes, const PipelineOptions &options) {
   passes.push_back(createFoldConstants(options.weight));
   passes.push_back(createConvolvePhases(options.weight));
   passes.push_back(createMoveQuantisations(options.weight));
+  UnsignBytesOptions unsignBytes;
+  unsignBytes.wanted = options.chooser->prefersUnsignedBytes();
+  passes.push_back(createUnsignBytes(unsignBytes));
   UseIntegersOptions integers;
   integers.shorts = options.chooser->addsShortPairs();
   passes.push_back(createUseIntegers(options.weight, integers));

@@ -63,6 +63,7 @@ public:
   bool looksUpBytes() const override { return own->looksUpBytes(); }
   bool multipliesBytePairs() const override { return own->multipliesBytePairs(); }
   bool addsShortPairs() const override { return own->addsShortPairs(); }
+  bool prefersUnsignedBytes() const override { return own->prefersUnsignedBytes(); }
   std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const override {
     tuning.apply(specification, *own);
     return own->choose(specification);

@@ -53,6 +53,8 @@ public:
   virtual bool multipliesBytePairs() const { return false; }
   /// Whether pairs of products of signed numbers of 16 bits take as long as one of f32.
   virtual bool addsShortPairs() const { return false; }
+  /// Whether products of four bytes at once take unsigned rows only, or those in fewer steps.
+  virtual bool prefersUnsignedBytes() const { return false; }
   /// Sets the specification's picks where records have some, and says how it is computed; nothing when the target has no way.
   virtual std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const = 0;
   /// Additions and multiplications of a nanosecond by one core, as far as the target says it, by what the kernel multiplies with: no processor's figure.

@@ -18,6 +18,21 @@ def MoveQuantisations : Pass<"weft-move-quantisations", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def UnsignBytes : Pass<"weft-unsign-bytes", "::mlir::func::FuncOp"> {
+  let summary = "signed bytes that products read become unsigned ones";
+  let description = [{
+    With a zero point that is 128 larger they stand for the same reals. For processors that multiply four bytes at once only where one of
+    each two is unsigned. What is moved, or put together, with them changes, too; where anything but `dequantize` reads them, they stay.
+
+    ```mlir
+    %q = weft.quantize %x, %s, %z : … i8           %q = weft.quantize %x, %s, %u : … ui8      // %u is %z + 128
+    %a = weft.dequantize %q, %s, %z         ->     %a = weft.dequantize %q, %s, %u
+    ```
+  }];
+  let options = [Option<"wanted", "wanted", "bool", "true", "products of the target take unsigned rows in fewer steps">];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def UseIntegers : Pass<"weft-use-integers", "::mlir::func::FuncOp"> {
   let summary = "contractions and convolutions of dequantised operands are computed with integers";
   let description = [{

@@ -104,6 +104,7 @@ public:
   /// As of KernelChooser.
   virtual bool multipliesBytePairs() const { return false; }
   virtual bool addsShortPairs() const { return false; }
+  virtual bool prefersUnsignedBytes() const { return false; }
   /// Whether rows that are rounded to bytes in blocks are multiplied as such with blocks of 4 bits.
   virtual bool multipliesByteBlocks() const { return false; }
   /// How many products of bf16 are summed in f32 in the time of one of f32.

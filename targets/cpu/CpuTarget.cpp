@@ -53,6 +53,10 @@ public:
   bool looksUpBytes() const override { return level.machine.looksUpBytes(); }
   bool multipliesBytePairs() const override { return level.machine.multipliesBytePairs(); }
   bool addsShortPairs() const override { return level.machine.pairInstructions() == 1; }
+  bool prefersUnsignedBytes() const override { // tiles multiply both
+    return level.machine.addsByteProducts({false, true}) &&
+           !level.machine.addsByteProducts({true, true}) && !level.machine.tiles();
+  }
   bool multipliesByteBlocks() const override { // numbers of 4 bits count as signed or unsigned ones
     return level.machine.addsByteProducts({false, true}) ||
            level.machine.addsByteProducts({true, true});

@@ -10,6 +10,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 |          weft-fold-constants        0          0
 |          weft-convolve-phases       0          0
 |          weft-move-quantisations    0          0
+|          weft-unsign-bytes          0          0
 |          weft-use-integers          0          0
 |          weft-store-parameters      0          0
 |          weft-fold-scales           0          0
@@ -36,7 +37,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 |          plan-reserve-late          0          2.5e-04
 |          plan-place-memory          0          2.5e-04
 |          code                       0          2.5e-04
-| first    pass weft-narrow-weights, 15 of 34
+| first    pass weft-narrow-weights, 16 of 35
 |          output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]
 ! inputs   x  f32[1, 2]  generated, ones
 ! error: output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]
@@ -44,7 +45,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect=passes --json 2>/dev/null | tail -5
 |   "first": {
 |     "pass": "weft-narrow-weights",
-|     "position": 15
+|     "position": 16
 |   }
 | }
 
