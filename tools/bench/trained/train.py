@@ -27,7 +27,7 @@ CALLS = 32
 class Digits:
     """Digits with noise; right is the label."""
 
-    noise = 0.5
+    noise, draws = 0.5, 10
 
     def __init__(self, data):
         clean, self.labels = torch.from_numpy(data["digits"]), torch.from_numpy(data["labels"])
@@ -49,7 +49,9 @@ class Digits:
         return [{"image": self.images[i:i + 1]} for i in range(CALLS)]
 
     def judged(self):
-        return [({"image": self.images[i:i + 1]}, self.labels[i:i + 1]) for i in range(self.trained, len(self.images))]
+        """Each image with noise of several draws: of one, two files differ by an image or two."""
+        clean, labels, random = self.clean[self.trained:], self.labels[self.trained:], torch.Generator().manual_seed(17)
+        return [({"image": image[None]}, label[None]) for _ in range(self.draws) for image, label in zip(self.noisy(clean, random), labels)]
 
 
 class Bytes:
