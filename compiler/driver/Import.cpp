@@ -57,6 +57,9 @@ static Result<Module> readModel(const std::string &path, const ImportOptions &op
   if (!buffer)
     return error("W0200", "cannot read '" + path + "': " + buffer.getError().message());
   llvm::StringRef bytes = (*buffer)->getBuffer();
+  if (bytes.starts_with("\177ELF")) // as artifacts are
+    return Diagnostic{Diagnostic::Error, "W0202", path, "is a compiled artifact and no model",
+                      "name the model that it was compiled from"};
   if (isProgram(path, bytes))
     return suits ? withFacts(importText(path, bytes, options.limits), options)
                  : suits.diagnostics();

@@ -9,6 +9,7 @@
 namespace weft {
 namespace {
 
+constexpr double kNothing = 1e-12; ///< of labels, where all are to stay
 constexpr double kNoiseShare = 1e-3;
 
 /// The logarithm of the sum of e^x.
@@ -34,7 +35,7 @@ std::pair<double, double> distances(const Accuracy &accuracy, const QuantizeBudg
   case QuantizeBudget::Sqnr:
     return {std::pow(10, -accuracy.sqnr / 10), std::pow(10, -budget.bound / 10)};
   case QuantizeBudget::Top1:
-    return {1 - accuracy.top1, 1 - budget.bound};
+    return {1 - accuracy.top1, std::max(1 - budget.bound, kNothing)};
   case QuantizeBudget::Kl:
     return {accuracy.kl, budget.bound};
   case QuantizeBudget::Score: // of single choices nothing is known
@@ -175,6 +176,11 @@ bool holds(const Accuracy &accuracy, const std::vector<QuantizeBudget> &budgets,
   });
 }
 
+/// Labels may all stay, where numbers differ in their last bits.
+static bool isAll(const QuantizeBudget &budget) {
+  return budget.metric == QuantizeBudget::Top1 && budget.bound == 1;
+}
+
 Result<void> checkBudgets(const std::vector<QuantizeBudget> &budgets) {
   for (const QuantizeBudget &budget : budgets) {
     bool isShare = budget.metric == QuantizeBudget::Cosine ||
@@ -182,7 +188,7 @@ Result<void> checkBudgets(const std::vector<QuantizeBudget> &budgets) {
                    budget.metric == QuantizeBudget::Latency;
     bool isAny = budget.metric == QuantizeBudget::Score; // whoever measures it knows its sense
     bool fits = isAny     ? std::isfinite(budget.bound)
-                : isShare ? budget.bound > 0 && budget.bound < 1
+                : isShare ? budget.bound > 0 && (budget.bound < 1 || isAll(budget))
                           : budget.bound > 0 && std::isfinite(budget.bound);
     if (!fits)
       return quantizeError("W0322", "a budget has the bound " + std::to_string(budget.bound) +

@@ -85,7 +85,8 @@ private:
     for (size_t i = 0; i < options.calibration.count; ++i)
       (i % kHeldBack == kHeldBack - 1 ? kept : others).push_back(i);
     Calls all = options.calibration;
-    if (kept.empty()) // too few to keep any from calibration
+    isJudgedByCalibration = kept.empty(); // too few to keep any
+    if (kept.empty())
       kept = others;
     options.evaluation = partOf(all, std::move(kept));
     options.calibration = partOf(all, std::move(others));
@@ -103,6 +104,7 @@ private:
     llvm::Expected<std::vector<FoundTarget>> found = findTargets(target);
     if (!found)
       return quantizeError("W0308", llvm::toString(found.takeError()));
+    targetName = found->front().kernels->name().str();
     sumsPairs = found->front().kernels->multipliesBytePairs();
     multipliesHalves = found->front().kernels->halfProductRate() > 1;
     addsShortPairs = found->front().kernels->addsShortPairs();
@@ -213,9 +215,17 @@ private:
     if (!asksSize()) // they save no time
       leaveTables("no size is asked for");
     if (layers.empty() && tables.empty())
-      return quantizeError("W0323",
-                           "the model has no product or convolution with a constant weight of f32");
+      return noLayers(*function);
     return options.onnxFile.empty() ? Result<void>() : exceptUnwritable();
+  }
+
+  Result<void> noLayers(func::FuncOp function) const {
+    std::string others = otherWeights(function);
+    return quantizeError("W0323",
+                         "there is no product or convolution with a constant weight of f32" +
+                             (others.empty() ? "" : ": weights are " + others),
+                         module.get().name,
+                         others.empty() ? "" : "quantise the model in f32 that it was made of");
   }
 
   Result<void> checkMask(func::FuncOp function) {
@@ -537,8 +547,10 @@ private:
     found.calibrated = observed;
     found.isTimeOver = search.isTimeOver() || observed < options.calibration.count;
     found.evaluated = options.evaluation.count;
-    found.isReached = search.isReached() && holds(found.measured, options.budgets);
-    found.isReached &= attempts.isWithinBudgets(**attempt);
+    found.isJudgedByCalibration = isJudgedByCalibration;
+    found.target = targetName;
+    found.processor = hostProcessor();
+    found.isReached = holds(found.measured, options.budgets) && attempts.isWithinBudgets(**attempt);
     StrategyFiles files = strategyFiles(module, decisions, search.best());
     found.strategy = std::move(files.lines);
     found.strategyWeights = std::move(files.weights);
@@ -629,7 +641,9 @@ private:
   Deadline deadline;
   std::optional<HardwareLimits> limits;  ///< of what was asked for
   std::optional<OtherMachine> elsewhere; ///< where it is to run; none: here
-  std::string target;                    ///< what it is compiled for in the end
+  std::string target;                    ///< what it is compiled for in the end, as asked for
+  std::string targetName;                ///< and by its own name
+  bool isJudgedByCalibration = false;    ///< as there are too few calls
   bool sumsPairs = false;                ///< whether smaller weights are multiplied faster there
   bool addsShortPairs = false;           ///< whether rows of 16 bits are multiplied faster there
   bool multipliesBlocks = false;         ///< whether rows in blocks are multiplied as bytes there

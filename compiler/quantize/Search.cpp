@@ -30,6 +30,9 @@ Result<void> Search::prepare() {
   simulation = std::move(*simulated);
   if (Result<void> done = prepareReference(); !done)
     return done;
+  for (size_t i = 0; i < options.evaluation.count; ++i) // before minutes are spent
+    if (Result<BoundCall> call = read(options.evaluation, i); !call)
+      return call.diagnostics();
   Result<std::vector<size_t>> picked = timedCalls(options.calibration);
   if (options.timed.count > 0) {
     picked = std::vector<size_t>(options.timed.count);
@@ -57,7 +60,7 @@ Result<void> Search::run() {
     return done;
   if (Result<void> done = measurePrices(); !done)
     return done;
-  return choose();
+  return chooseInRounds();
 }
 
 Result<void> Search::prepareReference() {
@@ -193,10 +196,7 @@ std::vector<QuantizedPoint> Search::front() const {
   double bound = lossOf(priced, fastestOf(priced));
   for (size_t i = 0; i < kFrontPoints && bound > 0; ++i, bound /= 2) {
     Strategy each = solve(priced, bound);
-    double loss = 0;
-    for (size_t d = 0; d < decisions.size(); ++d)
-      loss += each[d] > 0 ? losses[d][each[d] - 1].cosine : 0;
-    QuantizedPoint point{"", latencyOf(each), 1 - loss, false};
+    QuantizedPoint point{"", latencyOf(each), 1 - summedLoss(each), false};
     if (points.empty() || points.back().latency != point.latency)
       points.push_back(point);
   }
@@ -250,6 +250,7 @@ double Search::latencyOf(const Strategy &tried) const {
 
 void Search::stayPlain() {
   strategy.assign(decisions.size(), 0);
+  counted = {losses, {0, 0}};
   for (std::vector<double> &choices : costs)
     std::fill(choices.begin(), choices.end(), 0);
   aroundSeconds = plainSeconds;
@@ -303,9 +304,12 @@ ChoiceTable Search::tableOf(std::optional<double> latency) const {
   if (latency)
     table.wantedSaving =
         (latencyOf(Strategy(decisions.size(), 0)) - *latency + moreLatency) * plainSeconds;
-  table.asksAccuracy =
-      llvm::any_of(options.budgets, [](const QuantizeBudget &b) { return b.isOfAccuracy(); });
+  table.asksAccuracy = asksAccuracy();
   return table;
+}
+
+bool Search::asksAccuracy() const {
+  return llvm::any_of(options.budgets, [](const QuantizeBudget &b) { return b.isOfAccuracy(); });
 }
 
 /// The fastest that keeps the accuracy, where that is asked for. What is not small enough is only
@@ -347,17 +351,20 @@ Result<void> Search::choose() {
       return kept.diagnostics();
     if (options.onProgress)
       options.onProgress("strategies", trial + 1, proposer->most());
-    bool isBetter = table.asksAccuracy ? *kept && isFaster(*tried)
-                                       : trial == 0 || isMoreAccurate(*tried, table);
-    if (isBetter)
+    bool isFirst = trial == 0 && !table.asksAccuracy;
+    if (isFirst || isBetter(*tried, *kept, table))
       strategy = std::move(*tried);
     proposer->hear(*kept);
   }
+  return take(strategy);
+}
+
+Result<void> Search::take(const Strategy &chosen) {
+  strategy = chosen;
   Result<bool> kept = keeps(strategy);
   if (!kept)
     return kept.diagnostics();
   accuracy = known.at(strategy).worst();
-  reached = *kept;
   return {};
 }
 
@@ -372,7 +379,21 @@ Result<bool> Search::chooseLess(double bytes, double latency) {
         latency + std::max(0.0, *mostLatency(plainSeconds) - moreLatency - latencyOf(before));
   if (Result<void> done = choose(); !done)
     return done.diagnostics();
+  if (bytes > 0 && strategy == before)
+    if (Result<void> done = takeNarrowest(); !done)
+      return done.diagnostics();
   return strategy != before;
+}
+
+/// Weights say what files are smaller by, and of small models code is as large: one form in all
+/// layers has little of that.
+Result<void> Search::takeNarrowest() {
+  ChoiceTable table = tableOf(mostLatency(plainSeconds));
+  Strategy narrowest = *proposeNarrowest(table)->next();
+  Result<bool> kept = keeps(narrowest);
+  if (!kept)
+    return kept.diagnostics();
+  return *kept ? take(narrowest) : Result<void>();
 }
 
 } // namespace weft

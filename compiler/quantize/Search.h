@@ -17,8 +17,8 @@
 #include "compiler/quantize/propose/Proposer.h"
 #include <map>
 
-// Losses are measured in SearchLosses.cpp, prices in SearchPrices.cpp; who proposes strategies is
-// in propose/.
+// Losses are measured in SearchLosses.cpp, beside others in SearchRounds.cpp, prices in
+// SearchPrices.cpp; who proposes strategies is in propose/.
 
 namespace weft {
 
@@ -57,8 +57,8 @@ public:
   }
   /// Time with the strategy, as a part of the model's in f32, as prices add up.
   double predictedLatency() const { return latencyOf(strategy); }
-  /// Whether budgets on accuracy hold, as it was simulated.
-  bool isReached() const { return reached; }
+  /// 1 less what its choices lose, as sums say.
+  double predictedCosine() const { return 1 - summedLoss(strategy); }
   /// Whether a phase was ended by the deadline.
   bool isTimeOver() const { return timeOver; }
 
@@ -105,6 +105,16 @@ private:
   Result<void> prepareReference();
   Result<void> preparePeers();
   Result<void> measureLosses();
+  size_t lossCalls() const; ///< how many calls measure what single choices lose
+  Result<BoundCall> readLossCall(size_t index);
+  /// The answer of a whole strategy to such a call.
+  Result<void> addAnswer(const BoundCall &call, const Strategy &tried,
+                         const std::vector<KeptOutput> &wanted, AccuracySum &sum);
+  Loss lossFrom(const AccuracySum &sum) const;
+  Result<Loss> lossOfWhole(const Strategy &tried);
+  Result<void> measureLossesBeside(const Strategy &chosen, const Loss &whole);
+  Result<void> chooseBeside(const Strategy &before, const Loss &whole);
+  Result<void> chooseInRounds();
   /// By decision, choice and range.
   using LossSums = std::vector<std::vector<std::vector<AccuracySum>>>;
   Result<void> measureLossesOf(const BoundCall &call, LossSums &sums, bool small);
@@ -143,12 +153,19 @@ private:
   Result<AccuracySum> simulate(const Strategy &tried);
   Result<bool> keeps(const Strategy &tried);
   Result<void> choose();
+  Result<void> take(const Strategy &chosen);
+  Result<void> takeNarrowest();
   /// `latency` is the most that it may be, or nothing.
   ChoiceTable tableOf(std::optional<double> latency) const;
   /// Than what is the best so far.
   bool isFaster(const Strategy &tried) const;
   bool isMoreAccurate(const Strategy &tried, const ChoiceTable &table) const;
+  bool isBetter(const Strategy &tried, bool kept, const ChoiceTable &table) const {
+    return table.asksAccuracy ? kept && isFaster(tried) : isMoreAccurate(tried, table);
+  }
+  bool asksAccuracy() const;
   double latencyOf(const Strategy &tried) const;
+  double summedLoss(const Strategy &tried) const; ///< of cosine
   /// How many bytes less than in f32 budgets ask for.
   double wantedBytes() const;
   bool isSmallEnough(const Strategy &tried) const {
@@ -171,7 +188,12 @@ private:
   std::vector<BoundCall> timed;
   std::unique_ptr<Session> lastBase; ///< a program that others were timed beside
   Strategy lastBaseOf;
-  std::vector<std::vector<Loss>> losses;
+  std::vector<std::vector<Loss>> losses; ///< of each choice alone
+  /// What is added up: of each choice, and of all strategies.
+  struct Sums {
+    std::vector<std::vector<Loss>> choices;
+    Loss rest = {0, 0};
+  } counted;
   std::vector<std::vector<double>>
       costs; ///< by decision and choice, from 0 on: seconds more than `around`
   PricedDecisions priced;
@@ -184,7 +206,7 @@ private:
   Accuracy accuracy;
   /// Than budgets ask for, as files turned out larger, and slower by such a part of f32's time.
   double moreBytes = 0, moreLatency = 0;
-  bool reached = true, timeOver = false;
+  bool timeOver = false;
   bool again = false; ///< what was timed once only is timed once more
 };
 

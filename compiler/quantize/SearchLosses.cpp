@@ -56,9 +56,8 @@ Result<void> Search::measureLosses() {
     for (const EdgeChoice &choice : decision.choices)
       sums.back().emplace_back(std::max<size_t>(choice.ranges.size(), 1));
   }
-  size_t count = std::min(kLossCalls, options.calibration.count);
-  for (size_t i = 0; i < count && (i == 0 || !isLate(Deadline::kLosses)); ++i) {
-    Result<BoundCall> call = readReference(calibration(), lossCall(i, options.calibration.count));
+  for (size_t i = 0; i < lossCalls() && (i == 0 || !isLate(Deadline::kLosses)); ++i) {
+    Result<BoundCall> call = readLossCall(i);
     if (!call)
       return call.diagnostics();
     if (Result<void> done = measureLossesOf(*call, sums, /*small=*/false); !done)
@@ -69,7 +68,7 @@ Result<void> Search::measureLosses() {
     if (i + 1 == kRangeCalls)
       takeBestRanges(sums);
     if (options.onProgress)
-      options.onProgress("losses", i + 1, count);
+      options.onProgress("losses", i + 1, lossCalls());
   }
   takeBestRanges(sums);
   if (Result<void> done = measureSmallWeights(sums, measured); !done)
@@ -81,11 +80,30 @@ Result<void> Search::measureLosses() {
         losses.back().push_back(lossOfMoreBits(decision, each.choice.bits, losses.back()));
         continue;
       }
-      Accuracy accuracy = ranges[0].worst();
-      losses.back().push_back({1 - accuracy.cosine, lossOf(accuracy, options.budgets)});
+      losses.back().push_back(lossFrom(ranges[0]));
     }
   }
+  counted.choices = losses;
   return {};
+}
+
+size_t Search::lossCalls() const { return std::min(kLossCalls, options.calibration.count); }
+
+Result<BoundCall> Search::readLossCall(size_t index) {
+  return readReference(calibration(), lossCall(index, options.calibration.count));
+}
+
+Search::Loss Search::lossFrom(const AccuracySum &sum) const {
+  Accuracy accuracy = sum.worst();
+  return {1 - accuracy.cosine, lossOf(accuracy, options.budgets)};
+}
+
+Result<void> Search::addAnswer(const BoundCall &call, const Strategy &tried,
+                               const std::vector<KeptOutput> &wanted, AccuracySum &sum) {
+  Result<void> done = simulatedReference().call(call, tried);
+  if (done)
+    sum.add(wanted, simulatedReference().outputs(), CountedPositions::of(call, options.mask));
+  return done;
 }
 
 /// Choices of 4 bits stand before those of more.
@@ -113,7 +131,7 @@ Result<void> Search::measureSmallWeights(LossSums &sums, size_t count) {
       setRange(i, choice, each.range);
     }
   for (size_t i = 0; isAny && i < count && (i == 0 || !isLate(Deadline::kSmallWeights)); ++i) {
-    Result<BoundCall> call = readReference(calibration(), lossCall(i, options.calibration.count));
+    Result<BoundCall> call = readLossCall(i);
     if (!call)
       return call.diagnostics();
     if (Result<void> done = measureLossesOf(*call, sums, /*small=*/true); !done)
@@ -174,7 +192,6 @@ Result<void> Search::measureLossesOf(const BoundCall &call, LossSums &sums, bool
   Result<std::vector<KeptOutput>> wanted = expected(call);
   if (!wanted)
     return wanted.diagnostics();
-  auto positions = CountedPositions::of(call, options.mask);
   Strategy tried(decisions.size(), 0);
   for (size_t i = 0; i < decisions.size(); ++i) {
     for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice) {
@@ -186,9 +203,8 @@ Result<void> Search::measureLossesOf(const BoundCall &call, LossSums &sums, bool
       for (size_t range = 0; range < ranges.size(); ++range) {
         if (!each.ranges.empty())
           setRange(i, choice, each.ranges[range]);
-        if (Result<void> done = simulatedReference().call(call, tried); !done)
+        if (Result<void> done = addAnswer(call, tried, *wanted, ranges[range]); !done)
           return done;
-        ranges[range].add(*wanted, simulatedReference().outputs(), positions);
       }
       if (!each.ranges.empty())
         setRange(i, choice, each.ranges[0]);

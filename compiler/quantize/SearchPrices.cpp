@@ -133,8 +133,8 @@ void Search::setPriced() {
   priced.assign(decisions.size(), {});
   for (size_t i = 0; i < decisions.size(); ++i)
     for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice)
-      priced[i].push_back(
-          {losses[i][choice - 1].budget, savingOfChoice(i, choice), kinds[i].bytes[choice - 1]});
+      priced[i].push_back({counted.choices[i][choice - 1].budget, savingOfChoice(i, choice),
+                           kinds[i].bytes[choice - 1]});
 }
 
 Result<void> Search::takeDeclaredPrices() {

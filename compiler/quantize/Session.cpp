@@ -67,6 +67,12 @@ Session::compile(const Module &program, const QuantizeOptions &options, const st
   bool failed = weft_module_open(nullptr, path->c_str(), &session->module, &error) != WEFT_OK ||
                 weft_context_create(session->module, &wanted, &session->context, &error) != WEFT_OK;
   llvm::sys::fs::remove(*path); // it stays mapped
+  if (failed && error.status == WEFT_UNSUPPORTED)
+    return quantizeError(error.code,
+                         "programs for '" + compile.target +
+                             "' cannot be called on this machine, "
+                             "so nothing can be timed or compared",
+                         "", "'--machine NAME' searches for a machine by its data");
   if (failed)
     return diagnosticOf(error, "");
   session->function = weft_function_find(session->module, nullptr);
@@ -106,7 +112,8 @@ bool Session::isLike(const Session &other) const {
   if (inputCount != other.inputCount || results.size() != other.results.size())
     return false;
   for (uint32_t i = 0; i < inputCount + results.size(); ++i)
-    if (std::string(argument(i).name) != other.argument(i).name)
+    if (std::string(argument(i).name) != other.argument(i).name ||
+        argument(i).element != other.argument(i).element)
       return false;
   return true;
 }

@@ -39,7 +39,8 @@ public:
   const std::vector<weft_tensor_t> &outputs() const { return results; }
   std::string outputName(size_t index) const;
   uint32_t outputElement(size_t index) const;
-  /// Whether calls of one are calls of the other: inputs and outputs have the same names, in order.
+  /// Whether calls of one are calls of the other: inputs and outputs have the same names and types,
+  /// in order.
   bool isLike(const Session &other) const;
   uint64_t fileBytes() const;
   uint64_t codeAndWeights() const; ///< the file's bytes but for the gap between them, and its tail

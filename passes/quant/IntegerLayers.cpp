@@ -127,6 +127,20 @@ std::vector<IntegerLayer> integerLayers(func::FuncOp function) {
   return layers;
 }
 
+std::string otherWeights(func::FuncOp function) {
+  std::string text;
+  function.walk([&](Operation *op) {
+    if (!text.empty() || !isa<ContractOp, ConvOp>(op))
+      return;
+    Operation *maker = makerBehindViews(op->getOperand(1));
+    if (isa_and_nonnull<DequantizeOp, DequantizeBlocksOp>(maker))
+      text = "integers already";
+    else if (isa_and_nonnull<ConstantOp>(maker))
+      llvm::raw_string_ostream(text) << typeOf(maker->getResult(0)).getElementType();
+  });
+  return text;
+}
+
 std::vector<Edge> edgesOf(const std::vector<IntegerLayer> &layers) {
   llvm::MapVector<std::pair<Value, int64_t>, Edge> edges;
   for (auto [i, layer] : llvm::enumerate(layers)) {

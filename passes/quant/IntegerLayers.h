@@ -31,6 +31,8 @@ struct IntegerLayer {
 };
 
 std::vector<IntegerLayer> integerLayers(mlir::func::FuncOp function);
+/// What constant weights are where none is one of a layer: "f16", or "integers already"; empty where there are none.
+std::string otherWeights(mlir::func::FuncOp function);
 
 /// A value that layers read as integers, in one order of its dimensions.
 struct Edge {

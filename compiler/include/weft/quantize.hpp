@@ -190,8 +190,11 @@ struct Quantization {
       1; ///< time of timed calls, as a part of the f32 model's with the same caches, by `clock`
   double seconds = 0;                   ///< of the timed calls the mean, by `clock`
   double predictedLatency = 1;          ///< as the sum of prices says
+  double predictedCosine = 1;           ///< as the sum of what single choices lose says
   uint64_t bytes = 0, plainBytes = 0;   ///< of the artifacts: quantised and in f32
   size_t calibrated = 0, evaluated = 0; ///< numbers of calls
+  bool isJudgedByCalibration = false;   ///< as there were too few to keep any for the evaluation
+  std::string target, processor;        ///< what was compiled for, and where it was timed
   bool isReached = true;                ///< whether all budgets hold; else this is the nearest
   /// Who says what programs take: a clock, rates of the hardware's description, or data of a machine.
   enum Clock { Timed, Declared, Predicted } clock = Timed;

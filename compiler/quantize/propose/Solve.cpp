@@ -11,6 +11,7 @@ namespace weft {
 namespace {
 
 constexpr int kHalvings = 40, kMostAsked = 4;
+constexpr double kAlmostAll = 1 - 1e-6; ///< that bytes weigh beside time
 
 template <typename Number>
 double sumOf(const PricedDecisions &decisions, const Strategy &strategy, Number number) {
@@ -170,7 +171,7 @@ static Strategy solveByWorth(const PricedDecisions &decisions, double bound, dou
   for (const std::vector<PricedChoice> &choices : decisions)
     for (const PricedChoice &choice : choices)
       seconds += std::fabs(choice.saving), most += std::fabs(choice.bytes);
-  auto weighing = [&](double share) { // 0: time only, 1: bytes only
+  auto weighing = [&](double share) { // 0: time only, kAlmostAll: time among what is as small
     PricedDecisions weighed = decisions;
     for (std::vector<PricedChoice> &choices : weighed)
       for (PricedChoice &choice : choices)
@@ -178,10 +179,10 @@ static Strategy solveByWorth(const PricedDecisions &decisions, double bound, dou
                         share * choice.bytes / (most > 0 ? most : 1);
     return solve(weighed, bound);
   };
-  best = weighing(1);
+  best = weighing(kAlmostAll);
   if (bytesOf(decisions, best) < bytes)
     return best;
-  double low = 0, high = 1;
+  double low = 0, high = kAlmostAll;
   for (int i = 0; i < kHalvings; ++i) {
     double middle = (low + high) / 2;
     Strategy tried = weighing(middle);

@@ -141,3 +141,10 @@ TEST_CASE("what saves nothing is not chosen, and what cannot be reached is the f
   CHECK(solveForSaving(decisions, 100) == Strategy{0, 0, 1});
   CHECK(solveForSaving(decisions, 1.5) == Strategy{0, 0, 2});
 }
+
+TEST_CASE("of what makes a file as small as can be, the fastest is taken") {
+  PricedDecisions decisions = {{{0.1, 0, 100}, {0.1, 2, 100}, {0.1, 1, 100}},
+                               {{0.1, 3, 50}, {0.1, 0, 60}}};
+  CHECK(solve(decisions, INFINITY, 1000) == Strategy{2, 2});
+  CHECK(solveForSaving(decisions, -INFINITY, 1000) == Strategy{2, 2});
+}

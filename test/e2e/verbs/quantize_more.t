@@ -133,7 +133,8 @@ $ python3 make_calls.py nan 3 nan && weft quantize one.mlir --calibration nan -o
 ! error[W0320]: nan/002.npz: input 'x' holds nan or infinity
 ? 1
 $ weft quantize one.mlir --calibration calls --prices shared.prices --evaluate named -o no.weft
-! ...
+!   observe     20  {*}
+!   observe     20  {*}
 ! error[W0320]: named/000.npz: input 'x' is missing
 ? 1
 $ echo text > text.npz && weft quantize one.mlir --calibration text.npz -o no.weft
@@ -162,7 +163,7 @@ $ weft quantize one.mlir --calibration calls --keep-f32 nobody -o no.weft
 ! error[W0309]: 'nobody' names no product or convolution that could become anything else
 ? 2
 $ weft quantize layers.mlir --calibration calls -o no.weft
-! error[W0323]: the model has no product or convolution with a constant weight of f32
+! error[W0323]: layers: there is no product or convolution with a constant weight of f32
 ? 1
 $ weft quantize one.mlir --calibration calls --prices shared.prices --budget 'latency<=0.001x' -o no.weft
 ! ...

@@ -6,6 +6,7 @@
 #include "tools/weft/cli/Inputs.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/KeptApart.h"
 #include "tools/weft/cli/Unfinished.h"
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/compile_verbs/CompilerCommands.h"
@@ -37,6 +38,8 @@ public:
       return exitCode;
     if (options.has("stop-after"))
       return printProgram(*module);
+    if (Result<Done> done = keepInputs(); !done)
+      return console.fail(done.failure());
     compile.onPhase("import", model, elapsed());
     InterruptGuard guard(nullptr);
     Unfinished partial(unfinishedPath(compile.outputPath));
@@ -83,6 +86,18 @@ private:
       console.say(phaseLine(phase, summary, time));
     };
     return Done{};
+  }
+
+  /// What is read stays. An embedding's files have names of their own.
+  Result<Done> keepInputs() const {
+    std::vector<NamedPath> read{{"", model}}, written;
+    for (const std::string &path : compile.tuningFiles)
+      read.push_back({"--tuning", path});
+    if (!compile.embedding)
+      written.push_back({"-o", compile.outputPath});
+    if (options.has("plan-out"))
+      written.push_back({"--plan-out", options.value("plan-out")});
+    return checkKeptApart(read, written);
   }
 
   void readEmbedding() {

@@ -6,6 +6,7 @@
 #include "compiler/machine/MachineData.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/KeptApart.h"
 #include "tools/weft/cli/Table.h"
 #include "tools/weft/cli/TensorFile.h"
 #include "tools/weft/cli/Values.h"
@@ -48,6 +49,8 @@ public:
         importModel(options, console, exitCode, facts, options.has("apply"));
     if (!module)
       return exitCode;
+    if (Result<Done> done = keepInputs(); !done)
+      return console.fail(done.failure());
     if (options.has("apply"))
       return apply(*module);
     InterruptGuard guard(nullptr);
@@ -73,7 +76,8 @@ public:
       return console.fail({ExitComparisonFailed, outOfReach(*found), "", "W0322"});
     if (options.has("report"))
       if (Result<Done> done =
-              files.addText(options.value("report"), htmlReport(options.positional()[0], *found));
+              files.addText(options.value("report"),
+                            htmlReport(options.positional()[0], circumstances(*found), *found));
           !done)
         return console.fail(done.failure());
     if (!found->strategyWeights.empty() && options.has("strategy"))
@@ -252,6 +256,25 @@ private:
     return Done{};
   }
 
+  /// What is read stays, and all that is written has a file of its own.
+  Result<Done> keepInputs() const {
+    std::vector<NamedPath> read{{"", options.positional()[0]}}, written;
+    auto add = [&](const char *option, std::vector<NamedPath> &list) {
+      for (const std::string &path : options.values(option))
+        list.push_back({"--" + std::string(option), path});
+    };
+    for (const char *option : {"calibration", "evaluate", "compare", "hardware", "machine"})
+      add(option, read);
+    for (const std::string &output : outputs)
+      written.push_back({"-o", output});
+    add("strategy", options.has("apply") ? read : written);
+    if (!options.has("apply") && options.has("strategy"))
+      written.push_back({"--strategy", strategyWeights(options.value("strategy"))});
+    for (const char *option : {"report", "prices"})
+      add(option, written);
+    return checkKeptApart(read, written);
+  }
+
   Result<Done> readBudgets() {
     for (const std::string &text : options.values("budget")) {
       Result<QuantizeBudget> budget = parseBudget(text);
@@ -363,7 +386,8 @@ private:
       console.result(table.text());
     console.say("  " + std::to_string(integers) + " of " + std::to_string(found.layers.size()) +
                 " layers in integers" + (halves ? ", " + std::to_string(halves) + " in bf16" : "") +
-                "; " + std::to_string(found.calibrated) + " calls calibrated, " +
+                "; " + std::to_string(found.calibrated) +
+                (found.calibrated == 1 ? " call calibrated, " : " calls calibrated, ") +
                 std::to_string(found.evaluated) + " measured");
     if (found.search.kind != QuantizeSearch::Exact)
       console.say("  strategies by '--search " + printSearch(found.search) + "'");
@@ -372,6 +396,10 @@ private:
     if (request.withoutRanges)
       console.say("  calls were generated: accuracy says little of real ones, and what needs "
                   "ranges of activations was not looked for");
+    if (found.isJudgedByCalibration)
+      console.say(
+          "  too few calls to keep any from calibration: accuracy is that of the calls that "
+          "ranges come from");
     if (!std::isnan(found.measured.score))
       console.say("  score " + printed("%.6g", found.measured.score));
     for (const auto &[name, accuracy] : found.outputs)
@@ -391,6 +419,25 @@ private:
                   " of f32, cosine " + printed("%.5f", peer.cosine));
     for (const std::string &output : outputs)
       console.say(output);
+  }
+
+  std::vector<std::string> budgetTexts() const {
+    std::vector<std::string> texts;
+    for (const QuantizeBudget &budget : request.budgets)
+      texts.push_back(printBudget(budget));
+    return texts;
+  }
+
+  /// What a page has to say of a search to be read later.
+  std::string circumstances(const Quantization &found) const {
+    std::string text = found.target + " on " + found.processor + ", " +
+                       std::to_string(request.threads) +
+                       (request.threads == 1 ? " thread" : " threads");
+    for (const std::string &budget : budgetTexts())
+      text += ", " + budget;
+    text += ", calls of " + options.value("calibration") + "; a call in f32 takes " +
+            printSeconds(found.latency > 0 ? found.seconds / found.latency : 0);
+    return text + "; weft " + weft_version();
   }
 
   /// Where a budget is in seconds.
@@ -444,8 +491,7 @@ private:
 
   static void writeAccuracy(JsonWriter &json, const Accuracy &accuracy) {
     json.field("cosine", accuracy.cosine).field("worst_cosine", accuracy.worstCosine);
-    if (std::isfinite(accuracy.sqnr)) // absent: nothing differs
-      json.field("sqnr", accuracy.sqnr);
+    json.field("sqnr", accuracy.sqnr); // null where nothing differs
     json.field("top1", accuracy.top1).field("kl", accuracy.kl);
     if (!std::isnan(accuracy.score))
       json.field("score", accuracy.score);
@@ -453,12 +499,16 @@ private:
 
   void reportJson(const Quantization &found) {
     JsonWriter json("weft.quantize/1");
-    json.list("paths", outputs).field("search", printSearch(found.search));
+    json.field("model", options.positional()[0]).list("paths", outputs);
+    json.field("target", found.target).field("processor", found.processor);
+    json.field("threads", uint64_t(request.threads)).list("budgets", budgetTexts());
+    json.field("search", printSearch(found.search));
     json.field("latency", found.latency).field("seconds", found.seconds);
     json.field("predicted_latency", found.predictedLatency).field("bytes", found.bytes);
     json.field("f32_bytes", found.plainBytes).field("calibrated", uint64_t(found.calibrated));
     json.field("evaluated", uint64_t(found.evaluated)).field("time_over", found.isTimeOver);
     json.field("generated_calls", request.withoutRanges);
+    json.field("judged_by_calibration", found.isJudgedByCalibration);
     json.field("declared_prices", found.clock == Quantization::Declared);
     if (request.machine)
       json.object("machine")
@@ -474,6 +524,7 @@ private:
       writeAccuracy(json, *found.caches);
       json.end();
     }
+    json.field("predicted_cosine", found.predictedCosine);
     json.field("promised_cosine", found.simulated.cosine).array("outputs");
     for (const auto &[name, accuracy] : found.outputs) {
       json.object().field("name", name);

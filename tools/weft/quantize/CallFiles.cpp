@@ -48,6 +48,8 @@ std::string adviceFor(QuantizeBudget::Metric metric) {
     return "write a part of the f32 artifact's time such as 0.5x, or a time such as 3ms";
   if (metric == QuantizeBudget::Size)
     return "write bytes such as 25M, or a part of the f32 artifact's such as 0.3x";
+  if (metric == QuantizeBudget::Top1)
+    return "write a number above 0, at most 1";
   return isShare(metric) ? "write a number between 0 and 1" : "write a number above 0";
 }
 
@@ -63,7 +65,7 @@ std::optional<double> boundOf(QuantizeBudget::Metric metric, std::string number)
   std::optional<double> bound = parseReal(number);
   bool isBelow1 = isSize || isShare(metric);
   if (!bound || (metric != QuantizeBudget::Score && !(*bound > 0)) ||
-      !(*bound < (isBelow1 ? 1 : 1e6)))
+      !(*bound < (isBelow1 ? 1 : 1e6) || (metric == QuantizeBudget::Top1 && *bound == 1)))
     return std::nullopt;
   return bound;
 }

@@ -148,7 +148,8 @@ std::string rowOf(const QuantizedLayer &layer, double longest, bool hasRounded) 
 
 } // namespace
 
-std::string htmlReport(const std::string &model, const Quantization &found) {
+std::string htmlReport(const std::string &model, const std::string &circumstances,
+                       const Quantization &found) {
   bool hasRounded = isAnyRounded(found);
   std::string page =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + escaped(model) +
@@ -160,7 +161,8 @@ std::string htmlReport(const std::string &model, const Quantization &found) {
            : printed("%.2f", found.predictedLatency) + " by prices), ") +
       printBytes(double(found.bytes)) + " of " + printBytes(double(found.plainBytes)) + "; " +
       std::to_string(found.calibrated) + " calls calibrated, " + std::to_string(found.evaluated) +
-      " measured; the search was " + printSearch(found.search) + ".</p>\n<ul>";
+      " measured; the search was " + printSearch(found.search) + ".</p>\n<p>" +
+      escaped(circumstances) + ".</p>\n<ul>";
   for (const auto &[name, accuracy] : found.outputs)
     page += "<li>" + escaped(name) + ": " + escaped(accuracyLine(accuracy)) + "</li>\n";
   if (found.caches)

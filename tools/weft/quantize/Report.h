@@ -1,6 +1,6 @@
 //===- Report.h - What weft quantize found, as one page ---------------------------------------===//
 //
-//   std::string page = htmlReport("minilm", found);          // --report FILE.html
+//   std::string page = htmlReport("minilm", "x86:v4 on …", found);   // --report FILE.html
 //
 // The page needs nothing beside it: no script, no other file, no network.
 //===------------------------------------------------------------------------------------------===//
@@ -11,7 +11,9 @@
 
 namespace weft::cli {
 
-std::string htmlReport(const std::string &model, const Quantization &found);
+/// `circumstances`: what was searched for, where and with what.
+std::string htmlReport(const std::string &model, const std::string &circumstances,
+                       const Quantization &found);
 
 /// "static", or "static<=64" with weights of at most that.
 std::string formText(const std::string &form, int64_t mostWeight);
