@@ -1,14 +1,5 @@
-// Two products whose errors are the same: what they read is, and so are their weights.
-weft.weight @w from "w.bin" at 0 bytes 16384 : !weft.tensor<[64, 64], f32>
-func.func @main(%x: !weft.tensor<[m, 64], f32> {weft.name = "x"}) -> (!weft.tensor<[m, 64], f32> {weft.name = "y"})
-    attributes {weft.symbols = #weft.symbols<m : "m <= 64">} {
-  %w = weft.constant @w -> !weft.tensor<[64, 64], f32>
-  %a = weft.activation relu %x : (!weft.tensor<[m, 64], f32>) -> !weft.tensor<[m, 64], f32>
-  %b = weft.maximum %a, %a : (!weft.tensor<[m, 64], f32>, !weft.tensor<[m, 64], f32>) -> !weft.tensor<[m, 64], f32>
-  %0 = weft.contract "m k, k n -> m n" %a, %w accumulate f32
-      : (!weft.tensor<[m, 64], f32>, !weft.tensor<[64, 64], f32>) -> !weft.tensor<[m, 64], f32> loc("/first/MatMul")
-  %1 = weft.contract "m k, k n -> m n" %b, %w accumulate f32
-      : (!weft.tensor<[m, 64], f32>, !weft.tensor<[64, 64], f32>) -> !weft.tensor<[m, 64], f32> loc("/second/MatMul")
-  %y = weft.add %0, %1 : (!weft.tensor<[m, 64], f32>, !weft.tensor<[m, 64], f32>) -> !weft.tensor<[m, 64], f32>
-  return %y : !weft.tensor<[m, 64], f32>
+func.func @main(%x: !weft.tensor<[n + 1], f32> {weft.name = "x"}) -> (!weft.tensor<[n], f32> {weft.name = "y", weft.placement = #weft.placement<[t]>, weft.whole = !weft.tensor<[2*n], f32>})
+    attributes {weft.mesh = #weft.mesh<t = 2, d = 2>, weft.symbols = #weft.symbols<n, rank_t, rank_d : "rank_t <= 1", "rank_d <= 1">} {
+  %0 = weft.slice %x from [rank_d] size [n] step [1] : (!weft.tensor<[n + 1], f32>) -> !weft.tensor<[n], f32>
+  return %0 : !weft.tensor<[n], f32>
 }
