@@ -194,16 +194,18 @@ private:
   bool foundMore = false;
 };
 
-/// The reason of a group: what the refusal says, or nothing when the operator as a whole is missing. `firstOf` receives the first node
-/// of each.
+/// The reason of a group: what the refusal says, or nothing when the operator as a whole is missing. A model that breaks ONNX's rules, as one
+/// without its file of weights, may do so in nodes of several operators. `firstOf` receives the first node of each.
 std::vector<UnsupportedGroup> groupRefusals(ArrayRef<RefusedNode> refused,
                                             std::vector<const RefusedNode *> *firstOf = nullptr) {
   std::vector<UnsupportedGroup> groups;
   std::map<std::tuple<std::string, std::string, int64_t, std::string>, size_t> index;
   for (const RefusedNode &node : refused) {
     std::string reason = node.wholeOperator ? "" : node.refusal.text;
+    bool isOfModel = !node.wholeOperator && node.refusal.kind == Refusal::Wrong;
     auto [found, isNew] =
-        index.try_emplace({node.domain, node.op, node.opset, reason}, groups.size());
+        isOfModel ? index.try_emplace({"", "", 0, reason}, groups.size())
+                  : index.try_emplace({node.domain, node.op, node.opset, reason}, groups.size());
     if (isNew)
       groups.push_back({node.domain, node.op, node.opset, 0, {}, reason});
     if (isNew && firstOf)

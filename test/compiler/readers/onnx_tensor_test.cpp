@@ -137,7 +137,7 @@ static std::string dataIn(const TemporaryFolder &folder, const WireWriter &tenso
   if (data)
     return asText(data->bytes);
   std::string error = llvm::toString(data.takeError());
-  std::string prefix = folder.path + "/m.onnx: tensor 'w': ";
+  std::string prefix = folder.path + "/m.onnx: ";
   REQUIRE(error.substr(0, prefix.size()) == prefix);
   return error.substr(prefix.size());
 }
@@ -168,11 +168,12 @@ TEST_CASE("external data outside its file or of the wrong size is refused") {
   TemporaryFolder folder;
   folder.write("w.bin", "0123456789abcdef");
   CHECK(dataIn(folder, external("w.bin", "9", "8")) ==
-        "external data 'w.bin' has 16 bytes, but 8 at offset 9 are needed");
+        "tensor 'w': external data 'w.bin' has 16 bytes, but 8 at offset 9 are needed");
   CHECK(dataIn(folder, external("w.bin", "18446744073709551615", "8")) ==
-        "external data 'w.bin' has 16 bytes, but 8 at offset 18446744073709551615 are needed");
+        "tensor 'w': external data 'w.bin' has 16 bytes, but 8 at offset 18446744073709551615 are "
+        "needed");
   CHECK(dataIn(folder, external("w.bin", "0", "4")) ==
-        "external data of 4 bytes, but float [2] needs 8");
+        "tensor 'w': external data of 4 bytes, but float [2] needs 8");
 }
 
 TEST_CASE("external data outside the model's directory is refused") {

@@ -38,11 +38,11 @@ $ sh refuse make_hostile.py program pointer archive zeros nothing
 # Other files.
 $ mkdir model && cp make_hostile.py refuse model && cd model && echo secret > ../secret.bin && ln -s ../secret.bin link.bin && head -c 16 /dev/zero > w.bin
 $+ sh refuse make_hostile.py external_parent external_absolute external_link external_missing external_folder external_behind_end external_overflow external_negative
-| error[W0201]: external_parent.onnx: node 'n' (Add): external_parent.onnx: tensor 'w': external data '../secret.bin' contains '..', which could leave the model's directory
-| error[W0201]: external_absolute.onnx: node 'n' (Add): external_absolute.onnx: tensor 'w': external data '/etc/passwd' is an absolute path, but must lie in the model's directory
-| error[W0201]: external_link.onnx: node 'n' (Add): external_link.onnx: tensor 'w': external data 'link.bin' is a symbolic link that leaves the model's directory; hint: copy the file itself there
-| error[W0201]: external_missing.onnx: node 'n' (Add): external_missing.onnx: tensor 'w': external data 'nothing.bin': cannot be opened: no such file or directory
-| error[W0201]: external_folder.onnx: node 'n' (Add): external_folder.onnx: tensor 'w': external data .: is not a regular file
+| error[W0201]: external_parent.onnx: node 'n' (Add): external_parent.onnx: external data '../secret.bin' contains '..', which could leave the model's directory
+| error[W0201]: external_absolute.onnx: node 'n' (Add): external_absolute.onnx: external data '/etc/passwd' is an absolute path, but must lie in the model's directory
+| error[W0201]: external_link.onnx: node 'n' (Add): external_link.onnx: external data 'link.bin' is a symbolic link that leaves the model's directory; hint: copy the file itself there
+| error[W0201]: external_missing.onnx: node 'n' (Add): external_missing.onnx: external data 'nothing.bin': cannot be opened: no such file or directory
+| error[W0201]: external_folder.onnx: node 'n' (Add): external_folder.onnx: external data .: is not a regular file
 | error[W0201]: external_behind_end.onnx: node 'n' (Add): external_behind_end.onnx: tensor 'w': external data 'w.bin' has 16 bytes, but 16 at offset 8 are needed
 | error[W0201]: external_overflow.onnx: node 'n' (Add): external_overflow.onnx: tensor 'w': external data of 9223372036854775807 bytes, but float [4] needs 16
 | error[W0202]: external_negative.onnx: byte 54: initializer 0 ('w'): the external data's offset is '-16', but must be a number of bytes

@@ -147,7 +147,8 @@ Expected<std::shared_ptr<MappedFile>> OnnxTensorData::externalFile(const OnnxTen
   if (file)
     return position->second = *file;
   openFiles.erase(position);
-  return refuse(tensor, "external data " + toString(file.takeError()));
+  // Not of this tensor alone: what is said of all that lie there is said once.
+  return readError(model.file->path() + ": external data " + toString(file.takeError()));
 }
 
 Expected<TensorBytes> OnnxTensorData::readExternal(const OnnxTensor &tensor, uint64_t byteCount) {
