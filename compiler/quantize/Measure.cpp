@@ -120,6 +120,7 @@ void AccuracySum::add(const std::vector<KeptOutput> &expected,
                       const std::vector<weft_tensor_t> &got, const CountedPositions &positions) {
   sums.resize(expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
+    sums[i].isState = expected[i].isState;
     size_t size = expected[i].line, lines = expected[i].elements.size() / size;
     for (size_t line = 0; line < lines; ++line)
       if (positions.has(got[i], line, lines))
@@ -138,6 +139,8 @@ Accuracy AccuracySum::of(size_t output) const {
   accuracy.worstCosine = sum.worst;
   accuracy.top1 = double(sum.same) / double(sum.lines);
   accuracy.kl = std::isfinite(sum.kl) ? std::max(sum.kl / double(sum.lines), 0.0) : INFINITY;
+  if (sum.isState)
+    accuracy.top1 = accuracy.kl = NAN;
   if (sum.noise > 0)
     accuracy.sqnr = 10 * std::log10(sum.signal / sum.noise);
   if (!(sum.noise >= 0)) // nan
@@ -149,13 +152,15 @@ Accuracy AccuracySum::worst() const {
   Accuracy all;
   all.sqnr = INFINITY;
   all.score = score;
+  auto larger = [](double a, double b) { return b > a ? b : a; }; // what is nan counts for nothing
+  auto smaller = [](double a, double b) { return b < a ? b : a; };
   for (size_t i = 0; i < sums.size(); ++i) {
     Accuracy each = of(i);
     all.cosine = std::min(all.cosine, each.cosine);
     all.worstCosine = std::min(all.worstCosine, each.worstCosine);
     all.sqnr = std::min(all.sqnr, each.sqnr);
-    all.top1 = std::min(all.top1, each.top1);
-    all.kl = std::max(all.kl, each.kl);
+    all.top1 = smaller(all.top1, each.top1);
+    all.kl = larger(all.kl, each.kl);
   }
   return all;
 }

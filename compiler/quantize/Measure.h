@@ -16,6 +16,7 @@ namespace weft {
 struct KeptOutput {
   std::vector<float> elements; ///< none of outputs that are not of f32
   size_t line = 1;             ///< elements of the last dimension
+  bool isState = false;        ///< that calls to come read: its lines are no distributions
 };
 std::vector<KeptOutput> keepOutputs(const std::vector<weft_tensor_t> &outputs, size_t count);
 
@@ -35,7 +36,8 @@ class AccuracySum {
 public:
   void add(const std::vector<KeptOutput> &expected, const std::vector<weft_tensor_t> &got,
            const CountedPositions &positions = {});
-  /// Of one output; of those without elements of f32 nothing differs.
+  /// Of one output; of those without elements of f32 nothing differs, and states have neither label
+  /// nor divergence: they are nan.
   Accuracy of(size_t output) const;
   /// Of each metric the worst over all outputs.
   Accuracy worst() const;
@@ -48,6 +50,7 @@ private:
   struct Sum {
     double cosine = 0, worst = 1, signal = 0, noise = 0, kl = 0;
     size_t lines = 0, same = 0;
+    bool isState = false;
   };
   static void addLine(Sum &sum, const float *expected, const float *got, size_t line);
   std::vector<Sum> sums;

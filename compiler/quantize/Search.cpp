@@ -2,6 +2,7 @@
 
 #include "compiler/quantize/Search.h"
 #include "compiler/quantize/propose/Proposer.h"
+#include "dialects/weft/ExtendedInput.h"
 #include "weft/artifact.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
@@ -22,6 +23,8 @@ Result<void> Search::prepare() {
   if (!compiled)
     return compiled.diagnostics();
   plain = std::move(*compiled);
+  if (Result<void> done = findStates(); !done)
+    return done;
   if (Result<void> done = preparePeers(); !done)
     return done;
   Result<std::unique_ptr<Simulation>> simulated = Simulation::create(module, options, decisions);
@@ -85,6 +88,21 @@ void Search::setRange(size_t decision, unsigned choice, const StaticRange &range
     referenceSimulation->setRange(decision, choice, range);
 }
 
+/// Outputs that are inputs with something behind them, as a decoder's caches.
+Result<void> Search::findStates() {
+  Result<mlir::func::FuncOp> function = calledFunction(reference ? *reference->module : module);
+  if (!function)
+    return function.diagnostics();
+  for (mlir::BlockArgument input : function->getArguments()) {
+    llvm::Expected<ExtendedInput> extended = findExtension(input);
+    if (extended)
+      states.push_back(extended->output);
+    else
+      llvm::consumeError(extended.takeError());
+  }
+  return {};
+}
+
 static Result<BoundCall> readFor(const Session &session, const Calls &calls, size_t index,
                                  const QuantizeOptions &options) {
   if (options.cancelled && options.cancelled())
@@ -107,7 +125,10 @@ Result<std::vector<KeptOutput>> Search::expected(const BoundCall &call) {
   Session &model = plainReference();
   if (Result<void> done = model.call(call); !done)
     return done.diagnostics();
-  return keepOutputs(model.outputs(), model.outputs().size());
+  std::vector<KeptOutput> kept = keepOutputs(model.outputs(), model.outputs().size());
+  for (unsigned output : states)
+    kept[output].isState = true;
+  return kept;
 }
 
 Result<std::vector<KeptOutput>> Search::expectedOfReference(size_t index) {

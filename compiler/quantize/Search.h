@@ -103,6 +103,7 @@ private:
   }
   void setRange(size_t decision, unsigned choice, const StaticRange &range);
   Result<void> prepareReference();
+  Result<void> findStates();
   Result<void> preparePeers();
   Result<void> measureLosses();
   size_t lossCalls() const; ///< how many calls measure what single choices lose
@@ -184,6 +185,7 @@ private:
   std::unique_ptr<Session> plain, referencePlain;
   std::unique_ptr<Simulation> simulation, referenceSimulation;
   std::vector<std::unique_ptr<Session>> peers;
+  std::vector<unsigned> states; ///< outputs that calls to come read
   PriceBook book;
   std::vector<BoundCall> timed;
   std::unique_ptr<Session> lastBase; ///< a program that others were timed beside

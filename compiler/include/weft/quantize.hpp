@@ -45,8 +45,9 @@ struct Accuracy {
   double worstCosine = 1; ///< the smallest of them
   double sqnr = 0;        ///< signal to noise, decibels; infinity where nothing differs
   double top1 = 1;        ///< share of lines whose largest element is at the same place
-  double kl = 0;          ///< mean divergence of lines' softmax, nats
-  double score = NAN;     ///< by the caller's own measure, of whole strategies only
+  double kl = 0;      ///< mean divergence of lines' softmax, nats; both nan of an output that is an
+                      ///< input with something behind it
+  double score = NAN; ///< by the caller's own measure, of whole strategies only
 };
 
 /// An accuracy that the caller measures. For every whole strategy that is tried, `add` gets the outputs of each call, in order, and then `finish`

@@ -41,6 +41,20 @@ TEST_CASE("lines are what the last dimension has") {
   CHECK(accuracyOf({1, 2, 3}, {2, 4, 6}, {3, 1}).cosine == Approx(1));
 }
 
+TEST_CASE("what calls to come read has neither label nor divergence, and counts by its distance") {
+  std::vector<float> expected{1, 0, 0, 1}, got{0, 1, 0, 1};
+  std::vector<int64_t> dims{2, 2};
+  std::vector<KeptOutput> kept = keepOutputs({tensorOf(expected, dims)}, 1);
+  kept[0].isState = true;
+  AccuracySum sum;
+  sum.add(kept, {tensorOf(got, dims)});
+  CHECK(std::isnan(sum.of(0).kl));
+  CHECK(std::isnan(sum.of(0).top1));
+  CHECK(sum.worst().kl == 0);
+  CHECK(sum.worst().top1 == 1);
+  CHECK(sum.worst().cosine == Approx(0.5));
+}
+
 TEST_CASE("lines of positions that are masked are not compared") {
   std::vector<float> expected{1, 0, 0, 1, 1, 0}, got{1, 0, 0, 1, 0, 1};
   std::vector<int64_t> ids{7, 7, 0};

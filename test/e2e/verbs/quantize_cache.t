@@ -27,6 +27,17 @@ $+ print(abs(each['cosine'] - each['promised_cosine']) <= 0.02 * (1 - each['cosi
 $ weft inspect -q bf16.weft | grep main
 | main(x: f32[s, 64], past: bf16[p, 64]) -> (y: f32[s, 4096], present: bf16[p + s, 64])
 
+# A cache in f32 is an output, too, whose rows are no distributions.
+$ weft quantize kept.mlir --calibration calls -t x86:v3 --machine zen5 --budget 'kl<=0.5' -o plain.weft
+| ...
+! ...
+!   y: cosine {*}  sqnr {*} dB  top1 {*} %  kl {*}
+!   present: cosine 1.00000, worst 1.0000  sqnr inf dB
+! ...
+$ weft quantize -q kept.mlir --calibration calls -t x86:v3 --machine zen5 --budget 'kl<=0.5' -o plain.weft --json > plain.json; python3 -c "
+$+ import json; print([(output['name'], output['kl'] is None, output['top1'] is None) for output in json.load(open('plain.json'))['outputs']])"
+| [('y', False, False), ('present', True, True)]
+
 # A strategy is of the model with such a cache.
 $ weft quantize -q kept.mlir --cache i8 -t x86:v3 --strategy k.strategy --apply -o applied.weft && cmp k.weft applied.weft
 

@@ -19,8 +19,9 @@ std::string printed(const char *format, double value) {
 std::string accuracyLine(const Accuracy &accuracy) {
   return "cosine " + printed("%.5f", accuracy.cosine) + ", worst " +
          printed("%.4f", accuracy.worstCosine) + "  sqnr " + printed("%.1f dB", accuracy.sqnr) +
-         "  top1 " + printed("%.1f %%", 100 * accuracy.top1) + "  kl " +
-         printed("%.2g", accuracy.kl) +
+         (std::isnan(accuracy.kl) ? ""
+                                  : "  top1 " + printed("%.1f %%", 100 * accuracy.top1) + "  kl " +
+                                        printed("%.2g", accuracy.kl)) +
          (std::isnan(accuracy.score) ? "" : "  score " + printed("%.6g", accuracy.score));
 }
 
