@@ -1,8 +1,9 @@
 """Whether `weft quantize` is more accurate than static bytes in all layers, in no more time than these take.
 
-    python3 tools/bench/uniform.py [--models digits,bytes,photos,minilm,resnet50,mobilenetv2]
-Static bytes are what is written into ONNX files (`--search all -o FILE.onnx`). Models and calls are those that bench.py and trained/compare.py have made. Both are judged by Weft, on the fifth
-of the calls that neither was calibrated with: cosine to f32 and signal to noise; times are parts of f32's, and what prices said of the search's.
+    python3 tools/bench/uniform.py [--models digits,bytes,photos,minilm,resnet50,mobilenetv2,llama160m]
+Static bytes are what is written into ONNX files (`--search all -o FILE.onnx`). Models and calls are those that bench.py, trained/compare.py and decoder/compare.py have made. Both are judged by Weft, on the fifth
+of the calls that neither was calibrated with: cosine to f32 and signal to noise, of the worst output; times are parts of f32's. `said` is what prices and losses
+added up to: the time, and the loss of cosine as a part of what was lost.
 """
 import argparse
 import json
@@ -12,14 +13,13 @@ import tempfile
 
 import files
 
-TRAINED = ("digits", "bytes", "photos")
-MODELS = (*TRAINED, "minilm", "resnet50", "mobilenetv2")
-MORE = {"minilm": ["--mask", "attention_mask"]}
+FOLDERS = {"digits": "trained", "bytes": "trained", "photos": "trained", "minilm": "", "resnet50": "", "mobilenetv2": "", "llama160m": "decoder"}
+MORE = {"minilm": ["--mask", "attention_mask"], "llama160m": ["--at", "batch=1,seq=1,past=128"]}
 
 
 def found(model, *options):
     """What a search says of what it wrote."""
-    folder = os.path.join(files.folder(), *(["trained"] if model in TRAINED else []), "models")
+    folder = os.path.join(files.folder(), FOLDERS[model], "models")
     path = os.path.join(folder, model)
     weft = os.path.join(files.environ("")["WEFT_BENCH_BUILD"], "bin", "weft")
     command = [weft, "quantize", path + ".onnx", "--calibration", path + ".calls", "--json", *MORE.get(model, []), *options]
@@ -31,15 +31,16 @@ def found(model, *options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--models", default=",".join(FOLDERS))
     options = parser.parse_args()
-    print("| | static bytes: time | cosine | dB | search: time | predicted | cosine | dB |\n|---|--:|--:|--:|--:|--:|--:|--:|")
+    print("| | static bytes: time | cosine | dB | search: time | said | cosine | dB | loss said |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     for model in options.models.split(","):
         with tempfile.TemporaryDirectory() as work:
             static = found(model, "--search", "all", "--budget", "cosine>=0.1", "-o", os.path.join(work, "a.onnx"), "-o", os.path.join(work, "a.weft"))
             other = found(model, "--budget", f"latency<={static['latency']:.4f}x", "-o", os.path.join(work, "b.weft"))
         judged = [f"{each['cosine']:.5f} | {each['sqnr']:.2f}" for each in (static, other)]
-        print(f"| {model} | {static['latency']:.3f} | {judged[0]} | {other['latency']:.3f} | {other['predicted_latency']:.3f} | {judged[1]} |", flush=True)
+        print(f"| {model} | {static['latency']:.3f} | {judged[0]} | {other['latency']:.3f} | {other['predicted_latency']:.3f} | {judged[1]} | "
+              f"{(1 - other['predicted_cosine']) / (1 - other['cosine']):.2f} |", flush=True)
 
 
 if __name__ == "__main__":
