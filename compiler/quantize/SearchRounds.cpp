@@ -125,6 +125,8 @@ Result<void> Search::chooseInRounds() {
     return done;
   for (size_t round = 0; round < kRounds && !isLate(Deadline::kStrategies); ++round) {
     const Strategy before = strategy;
+    if (before == Strategy(decisions.size(), 0)) // which loses nothing
+      break;
     Result<Loss> whole = lossOfWhole(before);
     if (!whole)
       return whole.diagnostics();

@@ -119,7 +119,7 @@ private:
   std::string dot(const QuantizedPoint &point, const char *colour, const std::string &what) const {
     return "<circle cx=\"" + number(x(1 - point.cosine)) + "\" cy=\"" + number(y(point.latency)) +
            "\" r=\"5\" fill=\"" + colour + "\"><title>" + escaped(what) + ": " +
-           printed("%.2fx", point.latency) + ", cosine " + printed("%.5f", point.cosine) +
+           printed("%.2fx", point.latency) + ", 1 - cosine " + printed("%.2g", 1 - point.cosine) +
            "</title></circle>";
   }
 
