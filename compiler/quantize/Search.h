@@ -112,6 +112,8 @@ private:
   Result<void> addAnswer(const BoundCall &call, const Strategy &tried,
                          const std::vector<KeptOutput> &wanted, AccuracySum &sum);
   Loss lossFrom(const AccuracySum &sum) const;
+  Result<void> forLossCalls(
+      llvm::function_ref<Result<void>(const BoundCall &, const std::vector<KeptOutput> &)> visit);
   Result<Loss> lossOfWhole(const Strategy &tried);
   Result<void> measureLossesBeside(const Strategy &chosen, const Loss &whole);
   Result<void> chooseBeside(const Strategy &before, const Loss &whole);

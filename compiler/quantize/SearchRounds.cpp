@@ -42,9 +42,9 @@ double Search::summedLoss(const Strategy &tried) const {
   return std::max(loss, 0.0);
 }
 
-/// Over the calls that losses are measured with.
-Result<Search::Loss> Search::lossOfWhole(const Strategy &tried) {
-  AccuracySum sum;
+/// The calls that losses are measured with, and their answers in f32.
+Result<void> Search::forLossCalls(
+    llvm::function_ref<Result<void>(const BoundCall &, const std::vector<KeptOutput> &)> visit) {
   for (size_t i = 0; i < lossCalls(); ++i) {
     Result<BoundCall> call = readLossCall(i);
     if (!call)
@@ -52,10 +52,19 @@ Result<Search::Loss> Search::lossOfWhole(const Strategy &tried) {
     Result<std::vector<KeptOutput>> wanted = expected(*call);
     if (!wanted)
       return wanted.diagnostics();
-    if (Result<void> done = addAnswer(*call, tried, *wanted, sum); !done)
-      return done.diagnostics();
+    if (Result<void> done = visit(*call, *wanted); !done)
+      return done;
   }
-  return lossFrom(sum);
+  return {};
+}
+
+Result<Search::Loss> Search::lossOfWhole(const Strategy &tried) {
+  AccuracySum sum;
+  Result<void> done =
+      forLossCalls([&](const BoundCall &call, const std::vector<KeptOutput> &wanted) {
+        return addAnswer(call, tried, wanted, sum);
+      });
+  return done ? lossFrom(sum) : Result<Loss>(done.diagnostics());
 }
 
 /// Choices that are worse and dearer than others have these others' losses, as nobody will take
@@ -67,27 +76,25 @@ Result<void> Search::measureLossesBeside(const Strategy &chosen, const Loss &who
   auto isMeasured = [&](size_t d, unsigned choice) {
     return choice != chosen[d] && (choice == 0 || betterThan(priced[d], choice) == choice);
   };
-  for (size_t i = 0; i < lossCalls(); ++i) {
-    Result<BoundCall> call = readLossCall(i);
-    if (!call)
-      return call.diagnostics();
-    Result<std::vector<KeptOutput>> wanted = expected(*call);
-    if (!wanted)
-      return wanted.diagnostics();
+  size_t called = 0;
+  auto measure = [&](const BoundCall &call, const std::vector<KeptOutput> &wanted) -> Result<void> {
     Strategy tried = chosen;
     for (size_t d = 0; d < decisions.size(); ++d) {
       for (unsigned choice = 0; choice <= decisions[d].choices.size(); ++choice) {
         tried[d] = choice;
         if (!isMeasured(d, choice))
           continue;
-        if (Result<void> done = addAnswer(*call, tried, *wanted, sums[d][choice]); !done)
+        if (Result<void> done = addAnswer(call, tried, wanted, sums[d][choice]); !done)
           return done;
       }
       tried[d] = chosen[d];
     }
     if (options.onProgress)
-      options.onProgress("losses", i + 1, lossCalls());
-  }
+      options.onProgress("losses", ++called, lossCalls());
+    return {};
+  };
+  if (Result<void> done = forLossCalls(measure); !done)
+    return done;
   counted.rest = whole;
   for (size_t d = 0; d < decisions.size(); ++d) {
     auto lossWith = [&](unsigned choice) {
