@@ -128,3 +128,19 @@ $ weft run sample.weft --emulator " "
 ! error: --emulator names no command
 !   hint: such as --emulator "qemu-aarch64 -L DIR arm/weft"
 ? 2
+
+# What is read is not replaced.
+$ weft run sample.weft --dim b=1 --dim seq=3 -o ./sample.weft -q
+! error: '--output ./sample.weft' would replace what is read
+!   hint: name another file
+? 2
+$ weft run sample.weft --dim b=1 --dim seq=3 --output-dir expected -q && weft run sample.weft --dim b=1 --dim seq=3 --expect y=@expected/y.npy --output-dir expected -q
+! error: '--output-dir expected/y.npy' would replace what is read
+!   hint: name another file
+? 2
+$ weft profile sample.weft --dim b=1 --dim seq=3 --trace sample.weft -q
+! error: '--trace sample.weft' would replace what is read
+!   hint: name another file
+? 2
+$ weft run sample.weft --dim b=1 --dim seq=3 -q && ls | grep partial
+? 1

@@ -53,3 +53,7 @@ $ npy x.npy '<f4' 3 1 && weft eval layers.mlir --input x=@x.npy --input w=ones -
 ? 1
 $ test -e none
 ? 1
+$ npy x.npy '<f4' 3,48 1 && weft eval layers.mlir --input x=@x.npy --input w=ones --output x.npy
+! error: '--output x.npy' would replace what is read
+!   hint: name another file
+? 2

@@ -407,4 +407,14 @@ Result<Inputs> prepareInputs(const Signature &signature, const InputRequest &req
   return Preparation(signature, request).run();
 }
 
+void sayAssumed(Console &console, const std::vector<std::string> &assumed,
+                const std::string &option) {
+  if (assumed.empty())
+    return;
+  std::string line = "assumed ";
+  for (const std::string &symbol : assumed)
+    line += " " + symbol;
+  console.say(line + "  (set with " + option + ")");
+}
+
 } // namespace weft::cli

@@ -9,6 +9,7 @@
 #ifndef WEFT_TOOLS_WEFT_CLI_INPUTS_H
 #define WEFT_TOOLS_WEFT_CLI_INPUTS_H
 
+#include "tools/weft/cli/Console.h"
 #include "tools/weft/cli/Formula.h"
 #include "tools/weft/cli/HostTensor.h"
 
@@ -74,6 +75,10 @@ struct Inputs {
 /// Symbols take their value from --dim, then from the files' shapes, then a small assumed one.
 /// Shapes of files are not judged here but by the entry check of the call.
 Result<Inputs> prepareInputs(const Signature &signature, const InputRequest &request);
+
+/// "assumed  batch=1 seq=16  (set with --dim)"; nothing is said where nothing was assumed.
+void sayAssumed(Console &console, const std::vector<std::string> &assumed,
+                const std::string &option = "--dim");
 
 /// `tensor`, read from a file, as the element type that `what` needs: numpy has no bf16, 8-bit
 /// floats or elements of less than a byte.

@@ -1,18 +1,48 @@
 //===- Interrupt.cpp --------------------------------------------------------------------------===//
 #include "tools/weft/cli/Interrupt.h"
+#include "tools/weft/cli/Options.h"
+#include "tools/weft/cli/Unfinished.h"
 
 #include <atomic>
 #include <csignal>
+#include <ctime>
+#include <unistd.h>
 
 namespace weft::cli {
 
 static std::atomic<bool> arrived{false};
+static std::atomic<int64_t> arrivedAt{0};
 static std::atomic<weft_context_t *> cancelled{nullptr};
 
-static void onSignal(int) {
-  arrived = true;
+/// `timeout` signals a process, and its group right behind: that is one request.
+static constexpr int64_t kOneRequestMs = 300;
+
+static int64_t milliseconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void quit(int) {
+  static const char text[] = "error: interrupted\n";
+  [[maybe_unused]] ssize_t written = write(2, text, sizeof text - 1);
+  _exit(ExitInterrupted);
+}
+
+static void onSignal(int signal) {
+  if (!arrived.exchange(true))
+    arrivedAt = milliseconds();
+  else if (milliseconds() > arrivedAt + kOneRequestMs) {
+    Unfinished::removeAll();
+    quit(signal);
+  }
   if (weft_context_t *context = cancelled)
     weft_cancel(context);
+}
+
+void endWhenInterrupted() {
+  signal(SIGINT, quit);
+  signal(SIGTERM, quit);
 }
 
 bool interrupted() { return arrived; }
@@ -31,7 +61,7 @@ void InterruptGuard::watch(weft_context_t *context) { cancelled = context; }
 InterruptGuard::~InterruptGuard() {
   cancelled = nullptr;
   if (arrived)
-    return; // the command is about to say so: a second Ctrl-C must not end it without a word
+    return; // the command is about to say so, and a second Ctrl-C does
   sigaction(SIGINT, &beforeInt, nullptr);
   sigaction(SIGTERM, &beforeTerm, nullptr);
 }

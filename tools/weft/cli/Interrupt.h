@@ -15,8 +15,11 @@ namespace weft::cli {
 /// Whether SIGINT or SIGTERM arrived since a guard was made.
 bool interrupted();
 
+/// Until a command has something to clean up, they end the process at once.
+void endWhenInterrupted();
+
 /// Takes SIGINT and SIGTERM over while it lives, one at a time, and once one of them arrived for
-/// good. `context` may be null.
+/// good. `context` may be null. Who asks again, because what runs does not look here, ends the process.
 class InterruptGuard {
 public:
   explicit InterruptGuard(weft_context_t *context);

@@ -1,7 +1,6 @@
 //===- KeptApart.cpp --------------------------------------------------------------------------===//
 
 #include "tools/weft/cli/KeptApart.h"
-#include "tools/weft/cli/Options.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -65,6 +64,27 @@ Result<Done> checkKeptApart(const std::vector<NamedPath> &read,
         return wrong(written[i], "is also '" + written[j].option + " " + written[j].path + "'");
   }
   return Done{};
+}
+
+std::vector<NamedPath> readByCall(const ParsedOptions &options,
+                                  const std::vector<const char *> &given) {
+  std::vector<NamedPath> read{{"", options.positional()[0]}};
+  for (const char *option : given)
+    for (const std::string &text : options.values(option))
+      if (size_t at = text.find('@'); at == 0 || (at != std::string::npos && text[at - 1] == '='))
+        read.push_back({"", text.substr(at + 1)});
+  return read;
+}
+
+std::vector<NamedPath> writtenAnswers(const ParsedOptions &options,
+                                      const std::vector<std::string> &inFolder) {
+  std::vector<NamedPath> written;
+  if (options.has("output"))
+    written.push_back({"--output", options.value("output")});
+  if (options.has("output-dir"))
+    for (const std::string &path : inFolder)
+      written.push_back({"--output-dir", path});
+  return written;
 }
 
 } // namespace weft::cli

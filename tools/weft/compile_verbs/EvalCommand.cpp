@@ -3,6 +3,7 @@
 #include "tools/weft/cli/Compare.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/KeptApart.h"
 #include "tools/weft/compile_verbs/CompilerCommands.h"
 #include "tools/weft/model/Evaluation.h"
 #include "tools/weft/model/ModelImport.h"
@@ -40,12 +41,7 @@ private:
     if (!prepared)
       return prepared.failure();
     inputs = std::move(*prepared);
-    if (!inputs.assumed.empty()) {
-      std::string line = "assumed ";
-      for (const std::string &symbol : inputs.assumed)
-        line += " " + symbol;
-      console.say(line + "  (set with --dim)");
-    }
+    sayAssumed(console, inputs.assumed);
     return Done{};
   }
 
@@ -72,6 +68,8 @@ private:
     }
     if (done && options.has("output"))
       done = files.addNpz(options.value("output"), outputs);
+    if (done)
+      done = checkKeptApart(readByCall(options, {"input"}), writtenAnswers(options, paths));
     if (interrupted())
       return Failure{ExitInterrupted, "interrupted", "", ""};
     return done ? files.commit() : done;

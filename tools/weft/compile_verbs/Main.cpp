@@ -1,21 +1,12 @@
 //===- Main.cpp - Entry of libweft_tool.so, and how diagnostics are printed -------------------===//
 
+#include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/compile_verbs/CompilerCommands.h"
 #include "tools/weft/model/Limiting.h"
 #include "tools/weft/model/ModelImport.h"
 
-#include <csignal>
-#include <unistd.h>
-
 using namespace weft::cli;
-
-/// Until a command has something to clean up, Ctrl-C ends the process at once.
-static void quit(int) {
-  static const char text[] = "error: interrupted\n";
-  [[maybe_unused]] ssize_t written = write(2, text, sizeof text - 1);
-  _exit(ExitInterrupted);
-}
 
 /// argv[1] is the verb, as on the command line.
 extern "C" __attribute__((visibility("default"))) int weft_tool_main(int argc,
@@ -30,8 +21,7 @@ extern "C" __attribute__((visibility("default"))) int weft_tool_main(int argc,
     return console.fail(limits.failure());
   if (Result<Done> guarded = guardMemory(options, limits->memory); !guarded)
     return console.fail(guarded.failure());
-  signal(SIGINT, quit);
-  signal(SIGTERM, quit);
+  endWhenInterrupted();
   if (verb == "compile")
     return compileCommand(options, console);
   if (verb == "eval")

@@ -95,12 +95,7 @@ private:
   }
 
   void sayInputs() {
-    if (!inputs.assumed.empty()) {
-      std::string line = "assumed ";
-      for (const std::string &symbol : inputs.assumed)
-        line += " " + symbol;
-      console.say(line + "  (set with --dim)");
-    }
+    sayAssumed(console, inputs.assumed);
     for (size_t i = 0; i < inputs.tensors.size(); ++i) {
       const HostTensor &tensor = inputs.tensors[i].tensor;
       console.say((i ? "         " : "inputs   ") + signature.inputs[i].name + "  " +

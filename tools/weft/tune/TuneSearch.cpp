@@ -146,11 +146,7 @@ Result<Done> TuneSearch::prepareSizes(const std::string &path) {
     sizeTexts.push_back(text.empty() ? "-" : text);
     setup.sizes.push_back(std::move(*inputs));
   }
-  std::string assumed;
-  for (const std::string &symbol : setup.sizes[0].assumed)
-    assumed += " " + symbol;
-  if (!assumed.empty())
-    console.say("assumed " + assumed + "  (set with --dim)");
+  sayAssumed(console, setup.sizes[0].assumed);
   return Done{};
 }
 

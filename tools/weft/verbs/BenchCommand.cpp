@@ -177,12 +177,7 @@ private:
       if (Result<weft_cost_t> cost = artifact.cost(function, row.inputs.symbols))
         row.cost = *cost;
     }
-    if (!rows[0].inputs.assumed.empty()) {
-      std::string line = "assumed ";
-      for (const std::string &symbol : rows[0].inputs.assumed)
-        line += " " + symbol;
-      console.say(line + "  (set with --dim)");
-    }
+    sayAssumed(console, rows[0].inputs.assumed);
     return Done{};
   }
 

@@ -8,6 +8,7 @@
 #include "tools/weft/cli/Commands.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/KeptApart.h"
 #include "tools/weft/cli/LocalRanks.h"
 #include "tools/weft/cli/Measurement.h"
 #include "tools/weft/cli/RankParts.h"
@@ -410,6 +411,10 @@ private:
       return Done{};
     std::string text = traces.empty() ? traceText(kernels, events)
                                       : traceText(kernels, traces, kWarmCalls + rounds);
+    if (Result<Done> done =
+            checkKeptApart(readByCall(options, {"input"}), {{"--trace", options.value("trace")}});
+        !done)
+      return done;
     OutputFiles files;
     if (Result<Done> done = files.addText(options.value("trace"), text); !done)
       return done;

@@ -7,6 +7,7 @@
 #include "tools/weft/cli/Compare.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/KeptApart.h"
 #include "tools/weft/cli/RankParts.h"
 #include "tools/weft/cli/RankedCall.h"
 #include "tools/weft/cli/TensorFile.h"
@@ -216,9 +217,10 @@ private:
     }
     if (done && options.has("output"))
       done = files.addNpz(options.value("output"), named);
-    if (!done || interrupted())
-      return done;
-    return files.commit();
+    if (done)
+      done =
+          checkKeptApart(readByCall(options, {"input", "expect"}), writtenAnswers(options, paths));
+    return done && !interrupted() ? files.commit() : done;
   }
 
   void compare() {
@@ -252,12 +254,7 @@ private:
   }
 
   void sayInputs() {
-    if (!inputs.assumed.empty()) {
-      std::string line = "assumed ";
-      for (const std::string &symbol : inputs.assumed)
-        line += " " + symbol;
-      console.say(line + "  (set with --dim)");
-    }
+    sayAssumed(console, inputs.assumed);
     std::vector<std::string> shapes, labels;
     size_t nameWidth = 0, shapeWidth = 0;
     for (size_t i = 0; i < inputs.tensors.size(); ++i) {
