@@ -531,6 +531,7 @@ private:
     found.layers = describe(search);
     found.simulated = search.simulated();
     found.measured = sum->worst();
+    found.plainScore = search.scoreInF32();
     for (size_t i = 0; i < sum->outputs(); ++i)
       if (sum->hasLines(i))
         found.outputs.emplace_back(session->outputName(i), sum->of(i));

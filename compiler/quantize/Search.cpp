@@ -55,6 +55,12 @@ Result<void> Search::prepare() {
     return opened.diagnostics();
   book = std::move(*opened);
   book.setCalls(timed);
+  if (!options.score.add)
+    return {};
+  Result<AccuracySum> own = measure(*plain); // before minutes are spent
+  if (!own)
+    return own.diagnostics();
+  ownScore = own->worst().score;
   return {};
 }
 
@@ -232,6 +238,25 @@ std::vector<QuantizedPoint> Search::tried() const {
 }
 
 /// Before anything is measured, as one may be refused.
+/// One call, as what it takes may be smaller, or larger.
+Result<void> Search::tryPeer(Session &peer, const std::string &name) {
+  Result<BoundCall> call = read(options.evaluation, 0);
+  if (!call)
+    return call.diagnostics();
+  if (Result<void> done = plain->call(*call); !done)
+    return done;
+  if (Result<void> done = peer.call(*call); !done)
+    return quantizeError(
+        "W0328", "it does not take the model's calls: " + done.diagnostics().front().text, name);
+  for (size_t i = 0; i < plain->outputs().size(); ++i) {
+    const weft_tensor_t &own = plain->outputs()[i], &other = peer.outputs()[i];
+    if (own.rank != other.rank || !std::equal(own.dim, own.dim + own.rank, other.dim))
+      return quantizeError("W0328",
+                           "'" + plain->outputName(i) + "' has other sizes than the model's", name);
+  }
+  return {};
+}
+
 Result<void> Search::preparePeers() {
   for (const QuantizedPeer &peer : options.peers) {
     Result<std::unique_ptr<Session>> session = Session::compile(peer.module, options, "peer");
@@ -240,6 +265,8 @@ Result<void> Search::preparePeers() {
     if (!(*session)->isLike(*plain))
       return quantizeError("W0328", "inputs and outputs are not those of the model, in its order",
                            peer.name);
+    if (Result<void> done = tryPeer(**session, peer.name); !done)
+      return done;
     peers.push_back(std::move(*session));
   }
   return {};

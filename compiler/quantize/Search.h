@@ -78,6 +78,8 @@ public:
   /// Gives up integers, as together they save nothing: everything stays as it is.
   void stayPlain();
   Session &inF32() { return *plain; }
+  /// What the caller's measure says of it; nan where there is none.
+  double scoreInF32() const { return ownScore; }
   /// What budgets on time allow, as a part of f32's, which is so many seconds of all timed calls;
   /// nothing where there are none.
   std::optional<double> mostLatency(double plain) const;
@@ -105,6 +107,7 @@ private:
   Result<void> prepareReference();
   Result<void> findStates();
   Result<void> preparePeers();
+  Result<void> tryPeer(Session &peer, const std::string &name);
   Result<void> measureLosses();
   size_t lossCalls() const; ///< how many calls measure what single choices lose
   Result<BoundCall> readLossCall(size_t index);
@@ -211,7 +214,8 @@ private:
   /// Than budgets ask for, as files turned out larger, and slower by such a part of f32's time.
   double moreBytes = 0, moreLatency = 0;
   bool timeOver = false;
-  bool again = false; ///< what was timed once only is timed once more
+  double ownScore = NAN; ///< of the model in f32, by the caller
+  bool again = false;    ///< what was timed once only is timed once more
 };
 
 } // namespace weft

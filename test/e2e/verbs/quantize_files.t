@@ -60,3 +60,13 @@ $+ import json; d = json.load(open('b.json')); print(d['judged_by_calibration'],
 $ weft quantize -q quantize.mlir --calibration calls --machine ./pairs.json --budget 'sqnr>=300' --budget 'top1>=1' -o b.weft --json > b.json; python3 -c "
 $+ import json; d = json.load(open('b.json')); print([l['form'] for l in d['layers']], d['sqnr'], d['top1'], d['budgets'])"
 | ['f32', 'f32'] None 1 ['sqnr>=300', 'top1>=1']
+# A peer that takes other sizes is named before anything is measured; so is a size that nobody said.
+$ sed 's/m, 64\]/m, 32]/g; s/64, 96/32, 96/g; s/24576/12288/g' quantize.mlir > narrow.mlir
+$ weft quantize quantize.mlir --calibration calls --machine ./pairs.json --compare narrow.mlir --report r.html -o b.weft
+! ...
+! error[W0328]: narrow.mlir: it does not take the model's calls: input 'x': dimension 1 is 64, but 32 is needed
+? 1
+$ weft quantize quantize.mlir --calibration none --machine ./pairs.json --budget 'cosine>=0.1' -o b.weft
+| ...
+! assumed  m=1  (set with --at)
+! ...

@@ -76,8 +76,8 @@ $ weft quantize one.mlir --calibration calls --at n=3 -o no.weft
 $ weft quantize one.mlir --calibration calls --prices shared.prices --score 'python3 score.py' --budget 'score>=4' -o scored.weft --json > scored.json
 ! ...
 $ python3 -c "
-$+ import json; print(json.load(open('scored.json'))['score'])"
-| 4{*}
+$+ import json; said = json.load(open('scored.json')); print(said['score'], said['f32_score'])"
+| 4{*} 4{*}
 $ weft quantize one.mlir --calibration calls --prices shared.prices --score 'python3 score.py' --budget 'score>=5' -o no.weft
 ! ...
 ! error[W0322]: no choice keeps all budgets: {*} score 4

@@ -128,18 +128,23 @@ private:
     Result<std::vector<SymbolValues>> sizes = readAt(options, *signature);
     if (!sizes)
       return sizes.failure();
+    std::vector<std::string> assumed;
     auto generate = [&](size_t each, Calls &into) -> Result<Done> {
-      Result<Calls> calls = generatedCalls(*signature, *sizes, each);
-      if (!calls)
-        return calls.failure();
-      into = *calls;
+      Result<GeneratedCalls> made = generatedCalls(*signature, *sizes, each);
+      if (!made)
+        return made.failure();
+      into = made->calls;
+      assumed = made->assumed;
       return Done{};
     };
     if (options.has("at"))
       if (Result<Done> done = generate(1, request.timed); !done)
         return done;
-    return request.withoutRanges ? generate(kGeneratedCalls, request.calibration)
-                                 : Result<Done>(Done{});
+    if (request.withoutRanges)
+      if (Result<Done> done = generate(kGeneratedCalls, request.calibration); !done)
+        return done;
+    sayAssumed(console, assumed, "--at");
+    return Done{};
   }
 
   Result<Done> readOptions() {
@@ -401,7 +406,8 @@ private:
           "  too few calls to keep any from calibration: accuracy is that of the calls that "
           "ranges come from");
     if (!std::isnan(found.measured.score))
-      console.say("  score " + printed("%.6g", found.measured.score));
+      console.say("  score " + printed("%.6g", found.measured.score) + " (f32 " +
+                  printed("%.6g", found.plainScore) + ")");
     for (const auto &[name, accuracy] : found.outputs)
       console.say("  " + name + ": " + accuracyLine(accuracy));
     if (found.caches)
@@ -505,6 +511,8 @@ private:
     json.field("search", printSearch(found.search));
     json.field("latency", found.latency).field("seconds", found.seconds);
     json.field("predicted_latency", found.predictedLatency).field("bytes", found.bytes);
+    if (!std::isnan(found.plainScore))
+      json.field("f32_score", found.plainScore);
     json.field("f32_bytes", found.plainBytes).field("calibrated", uint64_t(found.calibrated));
     json.field("evaluated", uint64_t(found.evaluated)).field("time_over", found.isTimeOver);
     json.field("generated_calls", request.withoutRanges);

@@ -15,14 +15,19 @@ bool isFloat(uint32_t element) {
   return std::string(weft_element_name(element)).find('f') != std::string::npos;
 }
 
-Result<Call> generatedCall(const Signature &signature, const SymbolValues &sizes, int64_t seed) {
+Result<Inputs> generatedInputs(const Signature &signature, const SymbolValues &sizes,
+                               int64_t seed) {
   InputRequest request;
   request.dims = sizes;
   request.seed = seed;
   for (const InputSpec &input : signature.inputs)
     if (!isFloat(input.element) && input.below.empty())
       request.sources.push_back({input.name, "", "ones"});
-  Result<Inputs> inputs = prepareInputs(signature, request);
+  return prepareInputs(signature, request);
+}
+
+Result<Call> generatedCall(const Signature &signature, const SymbolValues &sizes, int64_t seed) {
+  Result<Inputs> inputs = generatedInputs(signature, sizes, seed);
   if (!inputs)
     return inputs.failure();
   Call call{"generated call " + std::to_string(seed), {}};
@@ -66,19 +71,21 @@ Result<std::vector<SymbolValues>> readAt(const ParsedOptions &options, const Sig
   return all;
 }
 
-Result<Calls> generatedCalls(const Signature &signature, const std::vector<SymbolValues> &sizes,
-                             size_t each) {
+Result<GeneratedCalls> generatedCalls(const Signature &signature,
+                                      const std::vector<SymbolValues> &sizes, size_t each) {
   std::vector<SymbolValues> points = sizes.empty() ? std::vector<SymbolValues>(1) : sizes;
   size_t count = points.size();
-  if (Result<Call> trial = generatedCall(signature, points[0], 1); !trial)
+  Result<Inputs> trial = generatedInputs(signature, points[0], 1);
+  if (!trial)
     return trial.failure();
-  return Calls{count * each, [=](size_t i) -> weft::Result<Call> {
-                 Result<Call> call = generatedCall(signature, points[i % count], int64_t(i + 1));
-                 if (!call)
-                   return Diagnostic{Diagnostic::Error, "W0320", "", call.failure().message,
-                                     call.failure().hint};
-                 return *call;
-               }};
+  Calls calls{count * each, [=](size_t i) -> weft::Result<Call> {
+                Result<Call> call = generatedCall(signature, points[i % count], int64_t(i + 1));
+                if (!call)
+                  return Diagnostic{Diagnostic::Error, "W0320", "", call.failure().message,
+                                    call.failure().hint};
+                return *call;
+              }};
+  return GeneratedCalls{calls, trial->assumed};
 }
 
 } // namespace weft::cli
