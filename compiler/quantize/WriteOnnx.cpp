@@ -16,6 +16,7 @@
 #include "compiler/import/readers/ReadError.h"
 #include "compiler/quantize/FoldFactors.h"
 #include "compiler/quantize/OnnxLayers.h"
+#include "compiler/quantize/PoolBytes.h"
 #include "compiler/quantize/Strategy.h"
 #include "compiler/quantize/StrategyLines.h"
 #include "compiler/reduce/WriteProgram.h"
@@ -317,6 +318,7 @@ llvm::Error writeQdq(const Module &module, const std::string &strategy, const st
       if (llvm::Error error = writer.add(line))
         return error;
   draft->prune();
+  poolBytes(*draft);
   llvm::Expected<std::string> bytes = draft->serialize();
   return bytes ? writeWhole(path, *bytes) : bytes.takeError();
 }

@@ -2,7 +2,7 @@
 """What ONNX Runtime makes of a network that Weft quantised: qdq_network.py WEFT HARDWARE WORK
 
 Depthwise convolutions, a sum around some of them, and channels whose sizes differ by orders, so that they are equalised. In the file no node divides channels: what
-makes them does. Every convolution and product is computed in integers end to end, nothing is rounded twice, and answers are those of Weft's artifact.
+makes them does. Every convolution and product is computed in integers end to end, bytes are pooled, nothing is rounded twice, and answers are those of Weft's artifact.
 HARDWARE is the description of such files, which gets prices here, so that nothing depends on times.
 """
 
@@ -97,6 +97,17 @@ def fused(path):
     return collections.Counter(node.op_type for node in onnx.load("fused.onnx").graph.node)
 
 
+def pools_bytes(path):
+    """Whether what is pooled was rounded as what the pool gives is."""
+    graph = onnx.load(path).graph
+    made = {output: node for node in graph.node for output in node.output}
+    pool = next(node for node in graph.node if node.op_type == "MaxPool")
+    readers = [node for node in graph.node if pool.output[0] in node.input]
+    before = made[pool.input[0]]
+    return before.op_type == "DequantizeLinear" and made[before.input[0]].op_type == "QuantizeLinear" and \
+        [(node.op_type, node.input[1:]) for node in readers] == [("QuantizeLinear", before.input[1:])]
+
+
 def priced(hardware):
     """The description with rates, so that integers always pay, and with the sums of ONNX Runtime on any processor."""
     with open(hardware) as file:
@@ -135,6 +146,8 @@ def main(weft, hardware, work):
     print(f"written {dict(kinds)}, computed {dict(theirs)}")
     if kinds["Mul"] or theirs["Conv"] or theirs["FusedConv"] or theirs["QLinearConv"] != 6 or theirs["Gemm"]:
         sys.exit("WRONG: every convolution and product should be one of integers, and no node divide channels")
+    if not pools_bytes("found.onnx"):
+        sys.exit("WRONG: bytes should be pooled")
     if theirs["QLinearAdd"] != 1 or theirs["QuantizeLinear"] != 2 or theirs["DequantizeLinear"] != 1:
         sys.exit("WRONG: only the image and the mean should be rounded by a node, and nothing twice")
     run(weft, "quantize", "plain.onnx", "--strategy", "found.strategy", "--apply", "-o", "again.onnx", "-o", "again.weft")
