@@ -25,7 +25,7 @@ import cases
 import numpy as np
 import onnx
 from cells import Asked, known, put
-from counting import EMULATOR, PROCESSORS, Counter, Given
+from counting import EMULATOR, PROCESSORS, Counter, Given, plugin
 
 ELEMENTS = {"float32": "f32", "int64": "i64"}
 ERROR = 2e-4  # between two answers in f32, of the largest magnitude
@@ -70,7 +70,7 @@ class Peers:
         root = os.path.abspath(f"{self.folder}/root-{processor}")
         model = inputs.model.replace(".onnx", ".gguf") if engine == "llamacpp" else inputs.model
         command = [EMULATOR[0], "-cpu", PROCESSORS[processor], "-L", root, "-E", f"PYTHONPATH={os.path.abspath(self.folder)}/site", *self.settings, "-plugin",
-                   f"{self.counter.plugin},out={work}/counts.json", f"{root}/usr/bin/python3.11", f"{HERE}/peer.py", engine, model,
+                   plugin(self.counter.plugin, f"{work}/counts.json", PROCESSORS[processor]), f"{root}/usr/bin/python3.11", f"{HERE}/peer.py", engine, model,
                    f"{work}/feed.npz", inputs.output, str(self.calls), f"{work}/answer.npy"]
         run = subprocess.run(command, capture_output=True, text=True, cwd=work)  # converters leave files behind
         if run.returncode:

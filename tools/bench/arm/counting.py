@@ -13,6 +13,7 @@ import functools
 import json
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -27,6 +28,12 @@ EMULATOR = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]
 PROCESSORS = {"neoverse-n1": "neoverse-n1", "cortex-a53": "cortex-a53", "max128": "max,sme=off,sve128=on,sve256=off,sve512=off",
               "max256": "max,sme=off,sve256=on,sve512=off"}
 HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def plugin(path, out, cpu, artifact=None):
+    """How the emulator is told to count for processor `cpu`: with the longest scalable vectors that it is told to have."""
+    bits = {"a64fx": 512}.get(cpu) or max((int(each) for each in re.findall(r"sve(\d+)=on", cpu)), default=128)
+    return ",".join([path, f"out={out}", f"vector={bits // 8}", *([f"artifact={os.path.realpath(artifact)}"] if artifact else [])])
 
 
 @dataclasses.dataclass
@@ -133,8 +140,7 @@ class Counter:
 
     def process(self, artifact, cpu, calls=3):
         out = f"{self.folder.name}/counts.json"
-        plugin = f"{self.plugin},out={out},artifact={os.path.realpath(artifact)}"
-        subprocess.run([*EMULATOR, "-cpu", cpu, "-plugin", plugin, self.call, artifact, f"{self.folder.name}/in",
+        subprocess.run([*EMULATOR, "-cpu", cpu, "-plugin", plugin(self.plugin, out, cpu, artifact), self.call, artifact, f"{self.folder.name}/in",
                         f"{self.folder.name}/out", "1", str(calls)], check=True)
         with open(out, encoding="utf-8") as file:
             return json.load(file)

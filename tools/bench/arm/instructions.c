@@ -2,10 +2,13 @@
  * of one artifact's code.
  *
  *   cc -O2 -shared -fPIC -o instructions.so instructions.c
- *   qemu-aarch64 -plugin ./instructions.so,out=counts.json[,artifact=/path/model.weft] PROGRAM
+ *   qemu-aarch64 -plugin ./instructions.so,out=counts.json[,artifact=/path/model.weft][,vector=16] PROGRAM
  *
  * writes {"kinds": {"integer": 12, …}, "loaded": bytes, "stored": bytes,
  *         "blocks": [[place in the file, instructions, bytes loaded, bytes stored], …]}.
+ *
+ * `vector` is the length of scalable vectors in bytes. What they load and store is counted as if no
+ * lane were masked.
  *
  * A program that asks for the group of process 0x77656674 ("weft"), which there is not, marks a
  * place in time: what lies between the last two marks is written then, else all of it.
@@ -17,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef uint64_t qemu_plugin_id_t;
@@ -102,6 +106,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static char out_path[512], artifact_path[512];
 static struct counter loaded, stored;
 static bool is_marked;
+static uint64_t vector_bytes = 16;
 
 /* Code of the artifact: where it lies in the file, how often it was executed, and of how many
  * instructions it is and what it stores and loads each time. */
@@ -130,9 +135,56 @@ static uint64_t bytes_of_structure(uint32_t instruction) {
   return count << (scale == 3 ? size : scale == 2 && size & 1 ? 3 : scale);
 }
 
+/* By the type in bits 24 to 21 of SVE's loads into lanes: log2 of an element's bytes in memory, and
+ * how often as long its lane is. */
+static const unsigned char element_bits[16] = {0, 0, 0, 0, 2, 1, 1, 1, 1, 1, 2, 2, 0, 0, 0, 3},
+                           lane_bits[16] = {0, 1, 2, 3, 1, 0, 1, 2, 2, 1, 0, 1, 3, 2, 1, 0};
+
+/* `form` is what bits 15 to 13 say, `size` log2 of an element's bytes, `how` bits 22 and 21. */
+static uint64_t bytes_gathered(unsigned form, unsigned size, unsigned how) {
+  bool fetches_ahead =
+      form & 4 ? how == 0 && form >= 6 : (how & 2 && size == 3) || (how & 1 && size == 0);
+  if (form & 4 && how & 2) /* one element into all lanes */
+    return 1u << element_bits[size << 2 | (form & 3)];
+  return fetches_ahead ? 0 : vector_bytes / 4 << size;
+}
+
+static uint64_t bytes_of_scalable_store(unsigned form, unsigned size, unsigned how,
+                                        bool is_structure) {
+  if (form == 3 || (form == 7 && is_structure))
+    return vector_bytes * (how + 1);
+  if (form == 2 || form == 7)
+    return vector_bytes << size >> how;
+  bool has_words = form == 5 ? how == 3 : how & 2; /* else lanes of 8 bytes */
+  return vector_bytes / (has_words ? 4 : 8) << size;
+}
+
+static uint64_t bytes_of_scalable(uint32_t instruction, bool *loads) {
+  unsigned group = instruction >> 29, form = instruction >> 13 & 7;
+  unsigned size = instruction >> 23 & 3, how = instruction >> 21 & 3;
+  *loads = group != 7;
+  bool is_whole = instruction >> 22 == 0x216 || instruction >> 22 == 0x396;
+  if (is_whole && (form == 2 || form == 0))
+    return form == 2 ? vector_bytes : vector_bytes / 8; /* a mask */
+  switch (group) {
+  case 4:
+    return bytes_gathered(form, size, how);
+  case 5:
+    if (form < 2)
+      return how & 1 ? 32 : 16; /* repeated through the vector */
+    return form < 6 ? vector_bytes >> lane_bits[size << 2 | how] : vector_bytes * (how + 1);
+  case 6: /* lanes of 8 bytes by their own addresses */
+    return vector_bytes / 8 << size;
+  default:
+    return bytes_of_scalable_store(form, size, how, instruction & 0x100000);
+  }
+}
+
 /* Bytes that a load or store moves, 0 for all else: what computes with vectors has the same bits
- * but one. Not of scalable vectors, whose length no instruction says. */
+ * but one. */
 static uint64_t bytes_of(uint32_t instruction, bool *loads) {
+  if ((instruction & 0x9E000000) == 0x84000000)
+    return bytes_of_scalable(instruction, loads);
   if ((instruction & 0x0A000000) != 0x08000000)
     return 0;
   unsigned size = instruction >> 30, isVector = instruction >> 26 & 1, opc = instruction >> 22 & 3;
@@ -275,6 +327,8 @@ qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
       snprintf(out_path, sizeof out_path, "%s", argv[i] + 4);
     else if (strncmp(argv[i], "artifact=", 9) == 0)
       snprintf(artifact_path, sizeof artifact_path, "%s", argv[i] + 9);
+    else if (strncmp(argv[i], "vector=", 7) == 0)
+      vector_bytes = strtoul(argv[i] + 7, NULL, 10);
   qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
   qemu_plugin_register_vcpu_syscall_cb(id, called);
   qemu_plugin_register_atexit_cb(id, ended, NULL);
