@@ -25,7 +25,6 @@ struct ConvolutionWindow {
 /// Why schedules of convolutions decline.
 constexpr const char *kImageIsComputed = "the image is not in memory as it is multiplied",
                      *kHasGroups = "the channels are in groups",
-                     *kNotFused = "the target has no fused multiply-add",
                      *kFewChannels =
                          "channels or filters are so few that transforms cost more than they save",
                      *kWasteful = "the image is so small that tiles of results cover much in vain";

@@ -67,17 +67,6 @@ $ weft inspect window.mlir --why=/Next -t x86:v4 --accuracy exact
 |   not winograd: it rounds more than the operators do, and exact results are asked for
 |   rows 13, not 6: estimated
 |   pixels 256, not 128, 512: estimated
-$ weft inspect window.mlir --why=2 -t x86:v2
-| window.mlir  x86:v2  2 kernel calls, 1 value between them
-| kernel 2  weft_k_convolution_{*}  /Next
-|   reads kernel 1  /Skip -> /Next
-|     a convolution or pooling begins a kernel: its windows read elements many times
-|   not block_dots, tile_contraction, contraction, integer_tile_contraction, integer_contraction: there is no product
-|   not depthwise: the channels do not have a filter each
-|   not depthwise_last, winograd_last, winograd_bytes: channels are not the last dimension
-|   not winograd: the target has no fused multiply-add
-|   rows 6, not 4, 2: estimated
-|   pixels 256, not 128, 512: estimated
 
 # So do sizes: tiles cover a small image in vain.
 $ weft inspect window.mlir --why=2 --dim n=1 -t x86:v4

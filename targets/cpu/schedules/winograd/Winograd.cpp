@@ -66,8 +66,6 @@ Match<WinogradShape> WinogradShape::match(func::FuncOp spec, const VectorMachine
     return shape.decline();
   if (Decline why = shape->unlessThreeByThree())
     return why;
-  if (!machine.hasFma())
-    return Decline{kNotFused};
   if (shape->channels < kFewestChannels || shape->filters < kFewestFilters)
     return Decline{kFewChannels};
   WinogradShape s{*shape};

@@ -48,8 +48,6 @@ Match<WinogradTiles> WinogradTiles::match(func::FuncOp spec, const VectorMachine
   Decline why = shape->unlessThreeByThree(kind == Bytes);
   if (!why && kind == Bytes)
     why = unlessExact(*shape, machine);
-  if (!why && kind == Floats && !machine.hasFma())
-    why = {kNotFused};
   if (!why && hasTiledWindows(*shape, machine))
     why = {"a unit for tiles multiplies more at once than transforms save"};
   if (why)
