@@ -1,0 +1,87 @@
+"""Files that `weft quantize` writes for other engines, beside what those engines' own quantisers make of the same calls.
+
+    python3 tools/bench/exported.py [--models minilm,resnet50] [--rounds 9] [--again]
+Models and calls are those that bench.py has made. One thread; all files of a model take turns. Scores are mean cosines to f32 on calls that no tool was calibrated
+with. What an engine prints while it loads and calls our file is shown behind the table: it should be nothing.
+"""
+import argparse
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+
+import accuracy
+import cases
+import engines
+import environment
+import files
+import turns
+
+OURS = "ours"
+CASES = {"minilm": "b1s128", "resnet50": "b1", "mobilenetv2": "b1"}
+MOST_JUDGED = 200
+FILES = {"Weft's file of the same search": ("weft", OURS), "ONNX Runtime, ours": ("onnxruntime", OURS), "ONNX Runtime, its own": ("onnxruntime", "int8"),
+         "ONNX Runtime, f32": ("onnxruntime", "f32"), "OpenVINO, ours": ("openvino", OURS), "OpenVINO, NNCF": ("openvino", "nncf"),
+         "OpenVINO, NNCF's transformer preset": ("openvino", "nncf_transformer")}
+
+
+class Judge:
+    def __init__(self, name, model, form, work):
+        engine = engines.load(name)
+        self.engine, self.model = engine(work, model, form, 1), model
+        self.judged = list(accuracy.judged(os.path.join(work, "models", model + ".judged.npz")))[:MOST_JUDGED]
+        self.call = self.engine.bind(cases.inputs(model, CASES[model])[0])
+
+    def score(self):
+        lines = [(self.engine.first(self.engine.bind(feed)()), answer) for feed, answer in self.judged]
+        got, expected = ([accuracy.line(self.model, each) for each in column] for column in zip(*lines))
+        return accuracy.of(self.model, got, expected)["cosine"]
+
+
+def serve(*arguments):
+    return [environment.python(engines.ENGINES[arguments[0]]), os.path.abspath(__file__), "--serve", *arguments]
+
+
+def make(work, model, again):
+    """Searches, and writes for others and for itself."""
+    folder, made = os.path.join(work, "models"), engines.onnx_file(work, model, OURS)
+    if os.path.exists(made) and not again:
+        return
+    weft = os.path.join(files.environ("")["WEFT_BENCH_BUILD"], "bin", "weft")
+    subprocess.run([weft, "quantize", os.path.join(folder, model + ".onnx"), "--calibration", os.path.join(folder, model + ".calls"), "--search", "all",
+                    "--budget", "cosine>=0.9", "-o", made, "-o", engines.artifact(work, "weft", model, OURS), "-q",
+                    *(["--mask", "attention_mask"] if model in cases.ENCODERS else [])], check=True)
+
+
+def said(work, model, name):
+    """What the engine says of our file."""
+    question = '{"op": "score"}\n'
+    done = subprocess.run(serve(name, model, OURS, work), input=question, capture_output=True, text=True, env=files.environ(work))
+    return done.stderr.strip()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--models", default="minilm,resnet50")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--again", action="store_true", help="searches anew")
+    options = parser.parse_args()
+    work = files.folder()
+    for model in options.models.split(","):
+        make(work, model, options.again)
+        wanted = {label: file for label, file in FILES.items() if file[1] in ("f32", OURS) or os.path.exists(engines.onnx_file(work, model, file[1]))}
+        results = turns.judged({label: serve(name, model, form, work) for label, (name, form) in wanted.items()}, options.rounds, "OpenVINO, ours",
+                               files.environ(work))
+        print(f"| {model} | cosine | ms | / ours in OpenVINO |\n|---|--:|--:|--:|")
+        for label, result in results.items():
+            cells = [result["failed"], "", ""] if "failed" in result else [f"{result['score']:.5f}", f"{result['ms']:.3f}", f"{result['ratio']:.3f}"]
+            print("| " + " | ".join([label, *cells]) + " |", flush=True)
+        for name in ("onnxruntime", "openvino"):
+            print(f"{name} says of our file: {said(work, model, name) or 'nothing'}", flush=True)
+
+
+if sys.argv[1:2] == ["--serve"]:
+    turns.serve(lambda: Judge(*sys.argv[2:]))
+elif __name__ == "__main__":
+    main()
