@@ -18,7 +18,8 @@ const OnnxDraftNode *onlyReader(const OnnxDraft &draft, const std::string &value
   return isInner(draft, value) ? reader : nullptr;
 }
 
-/// What rounds to bytes behind a pool; null where the pool reads bytes already.
+/// What was made to round to bytes behind a pool; null where the pool reads bytes already. Pairs of
+/// the user's stay where they are.
 const OnnxDraftNode *roundingBehind(const OnnxDraft &draft, const OnnxDraftNode &pool) {
   if (operatorOf(pool) != "MaxPool" || pool.outputs.size() != 1 ||
       !onlyReader(draft, pool.inputs[0]))
@@ -27,7 +28,8 @@ const OnnxDraftNode *roundingBehind(const OnnxDraft &draft, const OnnxDraftNode 
     return operatorOf(node) == "DequantizeLinear" && node.outputs[0] == pool.inputs[0];
   });
   const OnnxDraftNode *reader = isRestored ? nullptr : onlyReader(draft, pool.outputs[0]);
-  return reader && operatorOf(*reader) == "QuantizeLinear" ? reader : nullptr;
+  bool isRounding = reader && operatorOf(*reader) == "QuantizeLinear" && !inFile(draft, *reader);
+  return isRounding ? reader : nullptr;
 }
 
 } // namespace

@@ -2,7 +2,7 @@
  * of one artifact's code.
  *
  *   cc -O2 -shared -fPIC -o instructions.so instructions.c
- *   qemu-aarch64 -plugin ./instructions.so,out=counts.json[,artifact=/path/model.weft][,vector=16] PROGRAM
+ *   qemu-aarch64 -plugin ./instructions.so,out=c.json[,artifact=model.weft][,vector=16] PROGRAM
  *
  * writes {"kinds": {"integer": 12, …}, "loaded": bytes, "stored": bytes,
  *         "blocks": [[place in the file, instructions, bytes loaded, bytes stored], …]}.

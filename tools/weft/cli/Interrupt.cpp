@@ -17,6 +17,8 @@ static std::atomic<weft_context_t *> cancelled{nullptr};
 /// `timeout` signals a process, and its group right behind: that is one request.
 static constexpr int64_t kOneRequestMs = 300;
 
+static constexpr unsigned kRemovalSeconds = 5;
+
 static int64_t milliseconds() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -33,6 +35,7 @@ static void onSignal(int signal) {
   if (!arrived.exchange(true))
     arrivedAt = milliseconds();
   else if (milliseconds() > arrivedAt + kOneRequestMs) {
+    alarm(kRemovalSeconds); // what was interrupted may hold a lock that this needs
     Unfinished::removeAll();
     quit(signal);
   }
