@@ -65,7 +65,7 @@ def main(compiler, source):
     assert len(words) == len(expected), "an instruction without an encoding, or with two"
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "moved.c"), "w", encoding="utf-8") as file:
-            file.write(PROGRAM % (source, VECTOR))
+            file.write(PROGRAM % (os.path.abspath(source), VECTOR))
         program = os.path.join(folder, "moved")
         subprocess.run([compiler, "-o", program, file.name, "-ffunction-sections", "-Wl,--gc-sections"], check=True)
         said = subprocess.run([program], input="\n".join(f"{word:x}" for word in words), capture_output=True, text=True, check=True).stdout.splitlines()
