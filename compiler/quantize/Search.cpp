@@ -237,7 +237,6 @@ std::vector<QuantizedPoint> Search::tried() const {
   return points;
 }
 
-/// Before anything is measured, as one may be refused.
 /// One call, as what it takes may be smaller, or larger.
 Result<void> Search::tryPeer(Session &peer, const std::string &name) {
   Result<BoundCall> call = read(options.evaluation, 0);
@@ -257,6 +256,7 @@ Result<void> Search::tryPeer(Session &peer, const std::string &name) {
   return {};
 }
 
+/// Before anything is measured, as one may be refused.
 Result<void> Search::preparePeers() {
   for (const QuantizedPeer &peer : options.peers) {
     Result<std::unique_ptr<Session>> session = Session::compile(peer.module, options, "peer");

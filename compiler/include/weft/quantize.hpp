@@ -187,7 +187,7 @@ struct Quantization {
   Accuracy simulated, measured;       ///< what the search promised; of the compiled program
   std::vector<std::pair<std::string, Accuracy>> outputs; ///< measured, by output
   std::optional<Accuracy> caches; ///< measured, where nothing but caches is rounded
-  double plainScore = NAN;        ///< QuantizeOptions::score of the model in f32
+  double plainScore = NAN;        ///< QuantizeOptions::score in f32, with the same caches
   double latency =
       1; ///< time of timed calls, as a part of the f32 model's with the same caches, by `clock`
   double seconds = 0;                   ///< of the timed calls the mean, by `clock`
