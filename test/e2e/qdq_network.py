@@ -108,6 +108,27 @@ def pools_bytes(path):
         [(node.op_type, node.input[1:]) for node in readers] == [("QuantizeLinear", before.input[1:])]
 
 
+def check_pairs_of_others(weft, chance):
+    """What somebody else rounds behind a pool, by a scale for each channel, stays there."""
+    scale, zero = numpy_helper.from_array(numpy.full(3, 0.05, numpy.float32), "scale"), numpy_helper.from_array(numpy.zeros(3, numpy.int8), "zero")
+    weight = numpy_helper.from_array(chance.normal(0, 1, (3, 10)).astype(numpy.float32), "weight")
+    nodes = [helper.make_node("Relu", ["image"], ["active"]), helper.make_node("MaxPool", ["active"], ["pooled"], kernel_shape=[2, 2]),
+             helper.make_node("QuantizeLinear", ["pooled", "scale", "zero"], ["bytes"], axis=1),
+             helper.make_node("DequantizeLinear", ["bytes", "scale", "zero"], ["restored"], axis=1),
+             helper.make_node("GlobalAveragePool", ["restored"], ["mean"]), helper.make_node("Flatten", ["mean"], ["flat"]),
+             helper.make_node("MatMul", ["flat", "weight"], ["answer"], "/head/MatMul")]
+    graph = helper.make_graph(nodes, "partly", [helper.make_tensor_value_info("image", TensorProto.FLOAT, ["n", 3, 16, 16])],
+                              [helper.make_tensor_value_info("answer", TensorProto.FLOAT, ["n", 10])], [scale, zero, weight])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    onnx.save(model, "partly.onnx")
+    run(weft, "quantize", "partly.onnx", "--calibration", "calls", "--budget", "cosine>=0.9", "--hardware", "./priced.json", "-o", "whole.onnx")
+    written = onnx.load("whole.onnx").graph.node
+    kinds = collections.Counter(node.op_type for node in written)
+    if kinds["QuantizeLinear"] != 2 or next(node for node in written if node.op_type == "MaxPool").input[0] != "active":
+        sys.exit(f"WRONG: somebody else's nodes should stay as they are: {dict(kinds)}")
+
+
 def priced(hardware):
     """The description with rates, so that integers always pay, and with the sums of ONNX Runtime on any processor."""
     with open(hardware) as file:
@@ -154,6 +175,7 @@ def main(weft, hardware, work):
     for kind in ("onnx", "weft"):
         if open(f"found.{kind}", "rb").read() != open(f"again.{kind}", "rb").read():
             sys.exit(f"WRONG: the strategy makes another again.{kind}")
+    check_pairs_of_others(weft, chance)
     for i in range(0, CALLS, 4):
         run(weft, "run", "-q", "found.weft", "--input", f"@calls/{i:03}.npz", "-o", "out.npz")
         with numpy.load("out.npz") as file:

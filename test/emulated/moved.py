@@ -69,6 +69,7 @@ def main(compiler, source):
         program = os.path.join(folder, "moved")
         subprocess.run([compiler, "-o", program, file.name, "-ffunction-sections", "-Wl,--gc-sections"], check=True)
         said = subprocess.run([program], input="\n".join(f"{word:x}" for word in words), capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(said) == len(expected), "the counter did not answer for each"
     wrong = [f"{line}: {got}, not {want}" for (line, want), got in zip(expected.items(), said) if got != want]
     print("\n".join(wrong) or f"{len(said)} instructions, all as they are")
     sys.exit(bool(wrong))
