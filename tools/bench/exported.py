@@ -1,8 +1,8 @@
 """Files that `weft quantize` writes for other engines, beside what those engines' own quantisers make of the same calls.
 
-    python3 tools/bench/exported.py [--models minilm,resnet50] [--rounds 9] [--again]
-Models and calls are those that bench.py has made. One thread; all files of a model take turns. Scores are mean cosines to f32 on calls that no tool was calibrated
-with. What an engine prints while it loads and calls our file is shown behind the table: it should be nothing.
+    python3 tools/bench/exported.py [--models digits,photos,minilm,resnet50] [--rounds 9] [--again]
+Models and calls are those that trained/compare.py and bench.py have made. One thread; all files of a model take turns. Scores are those of trained models, else mean cosines to f32 on calls that
+no tool was calibrated with. What an engine prints while it loads our file with its defaults is shown behind the table: it should be nothing.
 """
 import argparse
 import os
@@ -18,9 +18,13 @@ import environment
 import files
 import turns
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 OURS = "ours"
+TRAINED = ("digits", "photos")
 CASES = {"minilm": "b1s128", "resnet50": "b1", "mobilenetv2": "b1"}
 MOST_JUDGED = 200
+LOADS = {"onnxruntime": "import sys, onnxruntime as o; o.InferenceSession(sys.argv[1], providers=['CPUExecutionProvider'])",
+         "openvino": "import sys, openvino as o; c = o.Core(); c.compile_model(c.read_model(sys.argv[1]), 'CPU')"}
 FILES = {"Weft's file of the same search": ("weft", OURS), "ONNX Runtime, ours": ("onnxruntime", OURS), "ONNX Runtime, its own": ("onnxruntime", "int8"),
          "ONNX Runtime, f32": ("onnxruntime", "f32"), "OpenVINO, ours": ("openvino", OURS), "OpenVINO, NNCF": ("openvino", "nncf"),
          "OpenVINO, NNCF's transformer preset": ("openvino", "nncf_transformer")}
@@ -39,8 +43,13 @@ class Judge:
         return accuracy.of(self.model, got, expected)["cosine"]
 
 
-def serve(*arguments):
-    return [environment.python(engines.ENGINES[arguments[0]]), os.path.abspath(__file__), "--serve", *arguments]
+def work_of(model):
+    return os.path.join(files.folder(), "trained") if model in TRAINED else files.folder()
+
+
+def serve(name, model, form, work):
+    script = [os.path.join(HERE, "trained", "judge.py")] if model in TRAINED else [os.path.abspath(__file__), "--serve"]
+    return [environment.python(engines.ENGINES[name]), *script, name, model, form, work]
 
 
 def make(work, model, again):
@@ -56,24 +65,23 @@ def make(work, model, again):
 
 def said(work, model, name):
     """What the engine says of our file."""
-    question = '{"op": "score"}\n'
-    done = subprocess.run(serve(name, model, OURS, work), input=question, capture_output=True, text=True, env=files.environ(work))
-    return done.stderr.strip()
+    done = subprocess.run([environment.python(engines.ENGINES[name]), "-c", LOADS[name], engines.onnx_file(work, model, OURS)], capture_output=True, text=True)
+    return (done.stdout + done.stderr).strip()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models", default="minilm,resnet50")
+    parser.add_argument("--models", default="digits,photos,minilm,resnet50")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--again", action="store_true", help="searches anew")
     options = parser.parse_args()
-    work = files.folder()
     for model in options.models.split(","):
+        work = work_of(model)
         make(work, model, options.again)
         wanted = {label: file for label, file in FILES.items() if file[1] in ("f32", OURS) or os.path.exists(engines.onnx_file(work, model, file[1]))}
         results = turns.judged({label: serve(name, model, form, work) for label, (name, form) in wanted.items()}, options.rounds, "OpenVINO, ours",
                                files.environ(work))
-        print(f"| {model} | cosine | ms | / ours in OpenVINO |\n|---|--:|--:|--:|")
+        print(f"| {model} | score | ms | / ours in OpenVINO |\n|---|--:|--:|--:|")
         for label, result in results.items():
             cells = [result["failed"], "", ""] if "failed" in result else [f"{result['score']:.5f}", f"{result['ms']:.3f}", f"{result['ratio']:.3f}"]
             print("| " + " | ".join([label, *cells]) + " |", flush=True)
