@@ -85,10 +85,11 @@ std::vector<DecisionKind> kindsOf(llvm::ArrayRef<Decision> decisions,
            loop = loop->getParentOfType<LoopOp>())
         os << loop.getTripsAttr();
       llvm::interleaveComma(op->getOperandTypes(), os << ':');
-      bool isRounded = llvm::any_of(decision.choices, [&](const EdgeChoice &choice) {
-        return choice.results.count(index) > 0;
-      });
-      os << (isRounded ? ">;" : ";");
+      size_t results = 0;
+      for (const EdgeChoice &choice : decision.choices)
+        if (auto found = choice.results.find(index); found != choice.results.end())
+          results = std::max(results, found->second.size());
+      os << std::string(results, '>') << ';';
     }
     for (const EdgeChoice &choice : decision.choices)
       kind.isTimed.push_back(choice.choice.form != LayerChoice::Blocks || haveManyWeights(layers));

@@ -73,8 +73,8 @@ struct EdgeChoice {
   /// Of blocks, by layer: numbers that were rounded by what is read (Moments.h). A layer without
   /// any is rounded to nearest.
   std::map<size_t, std::shared_ptr<const PackedBlocks>> rounded = {};
-  /// Of a static one, by layer whose result is rounded, too.
-  std::map<size_t, RoundedResult> results = {};
+  /// Of a static one, by layer whose results are rounded, too; the nearest first.
+  std::map<size_t, std::vector<RoundedResult>> results = {};
 };
 
 /// How what a layer gave, as of one channel, is rounded; nothing where it gave nothing.

@@ -51,20 +51,17 @@ std::string nodeNameOf(Operation *op) {
   return names.empty() ? op->getName().getStringRef().str() : names.front();
 }
 
-/// Says in a program which layers' results are observed; their positions.
-static std::vector<size_t> markResults(const Module &module, const ObservedResults &results) {
-  std::vector<size_t> marked;
+/// Says in a program which results of layers are observed.
+static void markResults(const Module &module, const ObservedResults &results) {
   Result<func::FuncOp> function = calledFunction(module);
   if (!function)
-    return marked;
+    return;
   std::vector<IntegerLayer> layers = integerLayers(*function);
   for (auto [i, behind] : llvm::enumerate(results))
-    if (behind) {
-      layers[i].op->setAttr(kObservedBehindAttr,
-                            Builder(layers[i].op->getContext()).getI64IntegerAttr(*behind));
-      marked.push_back(i);
-    }
-  return marked;
+    if (!behind.empty())
+      layers[i].op->setAttr(
+          kObservedBehindAttr,
+          DenseI64ArrayAttr::get(layers[i].op->getContext(), llvm::to_vector_of<int64_t>(behind)));
 }
 
 Result<std::unique_ptr<Observer>> Observer::create(const Module &module,
@@ -73,7 +70,7 @@ Result<std::unique_ptr<Observer>> Observer::create(const Module &module,
                                                    std::vector<std::string> readers,
                                                    const ObservedResults &results) {
   Module copy(module.get().clone());
-  std::vector<size_t> resultOf = markResults(copy, results);
+  markResults(copy, results);
   DiagnosticCollector collector(copy.get().context.get(), "W0300");
   PassManager manager(copy.get().context.get());
   ObserveEdgesOptions observe;
@@ -93,9 +90,10 @@ Result<std::unique_ptr<Observer>> Observer::create(const Module &module,
   size_t outputs = 0;
   for (const Edge &edge : edges)
     outputs += resultsOf(edge);
-  outputs += 2 * resultOf.size();
-  observer->resultOf = std::move(resultOf);
-  observer->given.resize(results.size());
+  for (const std::vector<unsigned> &ofLayer : results) {
+    observer->given.emplace_back(ofLayer.size());
+    outputs += 2 * ofLayer.size();
+  }
   observer->first = observer->session->outputs().size() - outputs;
   return observer;
 }
@@ -177,13 +175,14 @@ Result<void> Observer::add(std::vector<EdgeStatistics> &statistics, const std::s
 }
 
 void Observer::addResults(const weft_tensor_t *output) {
-  for (size_t layer : resultOf) {
-    if (*floatsAt(output[0]) <= *floatsAt(output[1])) { // else there was nothing
-      combine(given[layer].least, output[0], [](double a, double b) { return std::min(a, b); });
-      combine(given[layer].most, output[1], [](double a, double b) { return std::max(a, b); });
+  for (std::vector<EdgeStatistics> &ofLayer : given)
+    for (EdgeStatistics &result : ofLayer) {
+      if (*floatsAt(output[0]) <= *floatsAt(output[1])) { // else there was nothing
+        combine(result.least, output[0], [](double a, double b) { return std::min(a, b); });
+        combine(result.most, output[1], [](double a, double b) { return std::max(a, b); });
+      }
+      output += 2;
     }
-    output += 2;
-  }
 }
 
 } // namespace weft

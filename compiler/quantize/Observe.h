@@ -33,8 +33,8 @@ Histogram histogramOf(const Edge &edge, const EdgeStatistics &seen, const Range 
 /// first of ones.
 using FactorSets = std::vector<std::vector<std::vector<float>>>;
 
-/// By layer, behind how many operators what it gives is observed, too; nothing: it is not.
-using ObservedResults = std::vector<std::optional<unsigned>>;
+/// By layer, behind how many operators what it gives is observed, too.
+using ObservedResults = std::vector<std::vector<unsigned>>;
 
 /// Calls the program that --weft-observe-edges made. Its memory does not depend on the number of
 /// calls.
@@ -50,8 +50,8 @@ public:
   Result<std::vector<EdgeStatistics>> observe(const Calls &calls, const FactorSets &sets,
                                               const std::vector<EdgeThresholds> &thresholds,
                                               const std::function<bool()> &isLate);
-  /// Least and largest of what layers gave in all calls, as of one channel, by layer.
-  const std::vector<EdgeStatistics> &results() const { return given; }
+  /// Least and largest of what layers gave in all calls, as of one channel, by layer and result.
+  const std::vector<std::vector<EdgeStatistics>> &results() const { return given; }
   /// How many calls were looked at.
   size_t observed() const { return count; }
 
@@ -62,11 +62,10 @@ private:
   std::unique_ptr<Session> session;
   const QuantizeOptions *options;
   const std::vector<Edge> *edges;
-  std::vector<std::string> readers; ///< of the nodes that read each edge first
-  std::vector<EdgeStatistics> given;
-  std::vector<size_t> resultOf; ///< layers, as their outputs are ordered
-  size_t first = 0;             ///< output that belongs to edges
-  size_t count = 0;             ///< calls
+  std::vector<std::string> readers;               ///< of the nodes that read each edge first
+  std::vector<std::vector<EdgeStatistics>> given; ///< as their outputs are ordered
+  size_t first = 0;                               ///< output that belongs to edges
+  size_t count = 0;                               ///< calls
 };
 
 /// The node that an operation comes from, for people.

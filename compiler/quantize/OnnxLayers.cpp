@@ -19,7 +19,8 @@ constexpr StringLiteral kNeedsRoundedResult = "Conv";
 /// What they fuse with it.
 constexpr StringLiteral kFused[] = {"Relu", "Clip"};
 /// What they compute of bytes and to bytes.
-constexpr StringLiteral kSummed = "Add";
+constexpr StringLiteral kSummed[] = {"Add"};
+constexpr StringLiteral kAveraged[] = {"GlobalAveragePool", "AveragePool", "ReduceMean"};
 /// Bytes stay what they are; engines round in front of these instead of behind.
 constexpr StringLiteral kMoving[] = {"MaxPool", "Reshape", "Transpose",
                                      "Flatten", "Squeeze", "Unsqueeze"};
@@ -117,15 +118,45 @@ std::optional<std::string> OnnxLayers::otherWeight(const OnnxDraftNode &node,
 
 //===-- Results -------------------------------------------------------------------------------===//
 
-/// A node, and an activation that alone reads what it gives.
-std::vector<size_t> OnnxLayers::resultNodes(size_t at) const {
+/// A node of one of these types that alone reads what a node gives.
+std::optional<size_t> OnnxLayers::onlyReader(size_t at, ArrayRef<StringLiteral> types) const {
   const std::string &given = draft.nodes[at].outputs[0];
-  std::vector<size_t> nodes{at}, readers = readersOf(given);
-  if (isInner(draft, given) && readers.size() == 1 &&
-      llvm::is_contained(kFused, operatorOf(draft.nodes[readers[0]])) &&
-      draft.nodes[readers[0]].inputs[0] == given)
-    nodes.push_back(readers[0]);
+  std::vector<size_t> readers = readersOf(given);
+  bool isOne = isInner(draft, given) && readers.size() == 1 &&
+               llvm::is_contained(types, operatorOf(draft.nodes[readers[0]]));
+  return isOne ? std::optional(readers[0]) : std::nullopt;
+}
+
+std::vector<size_t> OnnxLayers::withActivation(size_t at) const {
+  std::vector<size_t> nodes{at};
+  std::optional<size_t> reader = onlyReader(at, kFused);
+  if (reader && draft.nodes[*reader].inputs[0] == draft.nodes[at].outputs[0])
+    nodes.push_back(*reader);
   return nodes;
+}
+
+/// The sum that alone reads what a node gives; of two such nodes it is the first one's.
+std::optional<size_t> OnnxLayers::sumOf(size_t at) const {
+  std::optional<size_t> sum = onlyReader(at, kSummed);
+  if (!sum)
+    return std::nullopt;
+  const std::string &first = draft.nodes[*sum].inputs[0];
+  bool isOwn = first == draft.nodes[at].outputs[0] || readersOf(first).size() > 1;
+  return isOwn ? sum : std::nullopt;
+}
+
+/// A node and its sum, with their activations.
+std::vector<size_t> OnnxLayers::resultNodes(size_t at) const {
+  std::vector<size_t> nodes = withActivation(at);
+  if (std::optional<size_t> sum = sumOf(nodes.back()))
+    llvm::append_range(nodes, withActivation(*sum));
+  return nodes;
+}
+
+bool OnnxLayers::isAveraged(const std::string &value) const {
+  return isInner(draft, value) && llvm::all_of(readersOf(value), [&](size_t i) {
+           return llvm::is_contained(kAveraged, operatorOf(draft.nodes[i]));
+         });
 }
 
 bool OnnxLayers::isRoundedByLayers(const std::string &value,
@@ -139,19 +170,24 @@ bool OnnxLayers::isRoundedByLayers(const std::string &value,
   });
 }
 
-std::optional<unsigned> OnnxLayers::resultToRound(const IntegerLayer &layer,
-                                                  const std::set<std::string> &integers) const {
+std::vector<unsigned> OnnxLayers::resultsToRound(const IntegerLayer &layer,
+                                                 const std::set<std::string> &integers) const {
   size_t at = 0;
   if (find(layer, at) || operatorOf(draft.nodes[at]) != kNeedsRoundedResult)
-    return std::nullopt;
-  std::vector<size_t> nodes = resultNodes(at);
-  const std::string &given = draft.nodes[nodes.back()].outputs[0];
-  if (isRoundedByLayers(given, integers))
-    return std::nullopt;
+    return {};
+  size_t last = withActivation(at).back();
+  std::set<std::string> given;
+  if (const std::string &own = draft.nodes[last].outputs[0]; !isRoundedByLayers(own, integers))
+    given.insert(own);
+  if (std::optional<size_t> sum = sumOf(last))
+    if (const std::string &summed = draft.nodes[withActivation(*sum).back()].outputs[0];
+        isOfBytes(summed) && isAveraged(summed))
+      given.insert(summed);
+  std::vector<unsigned> results;
   for (unsigned operators = 0; valueGivenBehind(layer.op, operators); ++operators)
-    if (valueBehind(layer, operators) == given)
-      return operators;
-  return std::nullopt;
+    if (given.count(valueBehind(layer, operators)))
+      results.push_back(operators);
+  return results;
 }
 
 std::string OnnxLayers::valueBehind(const IntegerLayer &layer, unsigned operators) const {
@@ -180,9 +216,10 @@ bool OnnxLayers::isOfBytes(const std::string &value) const {
     std::string type = maker == draft.nodes.end() ? "" : operatorOf(*maker);
     if (type == kNeedsRoundedResult)
       continue;
-    if (type != kSummed && !llvm::is_contained(kFused, type) && !llvm::is_contained(kMoving, type))
+    bool isSummed = llvm::is_contained(kSummed, type);
+    if (!isSummed && !llvm::is_contained(kFused, type) && !llvm::is_contained(kMoving, type))
       return false;
-    for (const std::string &from : ArrayRef(maker->inputs).take_front(type == kSummed ? 2 : 1))
+    for (const std::string &from : ArrayRef(maker->inputs).take_front(isSummed ? 2 : 1))
       if (!llvm::is_contained(made, from))
         made.push_back(from);
   }

@@ -28,14 +28,14 @@ public:
   std::vector<size_t> othersReading(const std::string &value) const;
   std::vector<float> weightOf(const IntegerLayer &layer) const;
 
-  /// How many operators behind a layer its result has to be rounded for other engines to compute it
-  /// in integers: behind an activation that they fuse, too. Nothing for what they also compute
-  /// without, and where all that reads the result, be it moved or pooled, are layers of
-  /// `integers`, which round it.
-  std::optional<unsigned> resultToRound(const IntegerLayer &layer,
-                                        const std::set<std::string> &integers) const;
+  /// How many operators behind a layer its results have to be rounded for other engines to compute
+  /// it in integers: behind an activation that they fuse, too, and behind a sum of bytes whose mean
+  /// is read. Nothing for what they also compute without, and where all that reads a result, be it
+  /// moved or pooled, are layers of `integers`, which round it.
+  std::vector<unsigned> resultsToRound(const IntegerLayer &layer,
+                                       const std::set<std::string> &integers) const;
   /// The value of the file that is computed so many operators behind a layer; empty where the node
-  /// or an activation behind it computes none there.
+  /// or what is behind it in resultNodes computes none there.
   std::string valueBehind(const IntegerLayer &layer, unsigned operators) const;
   /// Whether engines make a value of bytes where layers are in integers: a convolution, or the sum
   /// of two such, be it activated, moved or pooled.
@@ -44,7 +44,11 @@ public:
 private:
   std::optional<std::string> otherWeight(const OnnxDraftNode &node,
                                          const IntegerLayer &layer) const;
+  std::optional<size_t> onlyReader(size_t at, llvm::ArrayRef<llvm::StringLiteral> types) const;
+  std::vector<size_t> withActivation(size_t at) const;
+  std::optional<size_t> sumOf(size_t at) const;
   std::vector<size_t> resultNodes(size_t at) const;
+  bool isAveraged(const std::string &value) const;
   std::vector<size_t> readersOf(const std::string &value) const;
   bool isRoundedByLayers(const std::string &value, const std::set<std::string> &integers) const;
 

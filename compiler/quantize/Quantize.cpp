@@ -376,12 +376,14 @@ private:
 
   /// Other engines compute some layers in integers only where their results are rounded, too.
   void addResults(const Edge &edge, const InputRounding &rounding,
-                  const std::vector<EdgeStatistics> &given, std::vector<EdgeChoice> &choices) {
+                  const std::vector<std::vector<EdgeStatistics>> &given,
+                  std::vector<EdgeChoice> &choices) {
     for (size_t layer : onnx.results.empty() ? std::vector<size_t>() : edge.layers)
       for (EdgeChoice &choice : choices)
-        if (choice.choice.form == LayerChoice::Static && onnx.results[layer])
-          if (auto result = resultOf(given[layer], *onnx.results[layer], rounding))
-            choice.results[layer] = *result;
+        for (auto [behind, seen] : llvm::zip_equal(onnx.results[layer], given[layer]))
+          if (choice.choice.form == LayerChoice::Static)
+            if (auto result = resultOf(seen, behind, rounding))
+              choice.results[layer].push_back(*result);
   }
 
   /// By what is read, where that is known.
@@ -427,7 +429,9 @@ private:
       for (size_t layer : choices.empty() ? decision.layers : std::vector<size_t>())
         stays[layer] = "the hardware has no bytes for all that reads it";
     }
-    if (isRoundedResult(edge))
+    // What else reads it computes in bytes then, which other engines gain more by than Weft.
+    bool isAllInBytes = !options.onnxFile.empty() && options.search.kind == QuantizeSearch::All;
+    if (isRoundedResult(edge) || isAllInBytes)
       roundOnce(choices);
     bool hasTimeForTwice = !deadline.isOver(Deadline::kObserveCounts);
     if (!limits && sumsPairs && hasTimeForTwice)
@@ -438,9 +442,10 @@ private:
 
   /// Whether layers read what a layer gives that is rounded for whoever reads it.
   bool isRoundedResult(const Edge &edge) const {
-    for (auto [i, behind] : llvm::enumerate(onnx.results))
-      if (behind && stays[i].empty() && valueGivenBehind(layers[i].op, *behind) == edge.value)
-        return true;
+    for (auto [i, results] : llvm::enumerate(onnx.results))
+      for (unsigned behind : results)
+        if (stays[i].empty() && valueGivenBehind(layers[i].op, behind) == edge.value)
+          return true;
     return false;
   }
 

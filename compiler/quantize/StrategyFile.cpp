@@ -136,9 +136,10 @@ llvm::Error checkDecision(const StrategyLine &decision, const StrategyLine &own,
   LayerChoice::Form form = formOf(decision).form;
   if (!canHave(layer, form))
     return readError("layer '" + own.node + "' has " + lackOf(form));
-  if (decision.result && !valueGivenBehind(layer.op, unsigned(decision.result->behind)))
-    return readError("layer '" + own.node + "' has no result " + Twine(decision.result->behind) +
-                     " operators behind it");
+  for (const StrategyLine::Result &result : decision.results)
+    if (!valueGivenBehind(layer.op, unsigned(result.behind)))
+      return readError("layer '" + own.node + "' has no result " + Twine(result.behind) +
+                       " operators behind it");
   std::optional<int64_t> channels;
   if (layer.inputChannel)
     channels = cast<SymTensorType>(layer.input.getType()).getDim(*layer.inputChannel).asConstant();
@@ -241,8 +242,9 @@ StrategyFiles strategyFiles(const Module &module, const std::vector<Decision> &d
       line.rounding = choice.choice.rounding;
       line.strength = choice.strength;
       line.factors = choice.choice.factors;
-      if (auto result = choice.results.find(layer); result != choice.results.end())
-        line.result = {result->second.scale, result->second.zero, int64_t(result->second.behind)};
+      if (auto results = choice.results.find(layer); results != choice.results.end())
+        for (const RoundedResult &result : results->second)
+          line.results.push_back({result.scale, result.zero, int64_t(result.behind)});
       if (auto found = choice.rounded.find(layer); found != choice.rounded.end()) {
         line.rounded = numbersKey(*found->second);
         rounded.insert({int64_t(layer), found->second});
@@ -282,9 +284,9 @@ Result<Module> applyStrategy(const Module &module, const std::string &path) {
     if (llvm::Error why = checkDecision(line, own[i], decided))
       return refused(llvm::toString(std::move(why)));
     decisions.push_back({{}, {choiceOf(line)}, decided.table(i), decided.group(i)});
-    if (line.result)
-      decisions.back().choices[0].results[i] = {unsigned(line.result->behind), line.result->scale,
-                                                line.result->zero};
+    for (const StrategyLine::Result &result : line.results)
+      decisions.back().choices[0].results[i].push_back(
+          {unsigned(result.behind), result.scale, result.zero});
     if (!line.rounded.empty()) {
       if (llvm::Error why = checkRounded(line, decided.layers[i], *rounded))
         return quantizeError("W0324", llvm::toString(std::move(why)), beside);

@@ -42,20 +42,21 @@ bool readScale(StringRef scaleWord, StringRef zeroWord, float &scale, int64_t &z
   return true;
 }
 
-/// "gives" "scale=0.5" "zero=3" "behind=1"; words that are none stay.
-void readResult(ArrayRef<StringRef> &words, std::optional<StrategyLine::Result> &result) {
-  if (words.size() != 4 || words[0] != "gives")
-    return;
-  StrategyLine::Result read;
-  StringRef behindWord = words[3];
-  if (!readScale(words[1], words[2], read.scale, read.zero) || !behindWord.consume_front("behind="))
-    return;
-  std::optional<int64_t> behind = wholeNumber(behindWord, kMostBehind);
-  if (!behind)
-    return;
-  read.behind = *behind;
-  result = read;
-  words = {};
+/// "gives" "scale=0.5" "zero=3" "behind=1", as often as that is there; words that are none stay.
+void readResults(ArrayRef<StringRef> &words, std::vector<StrategyLine::Result> &results) {
+  while (words.size() >= 4 && words[0] == "gives") {
+    StrategyLine::Result read;
+    StringRef behindWord = words[3];
+    if (!readScale(words[1], words[2], read.scale, read.zero) ||
+        !behindWord.consume_front("behind="))
+      return;
+    std::optional<int64_t> behind = wholeNumber(behindWord, kMostBehind);
+    if (!behind || (!results.empty() && *behind <= results.back().behind))
+      return;
+    read.behind = *behind;
+    results.push_back(read);
+    words = words.drop_front(4);
+  }
 }
 
 std::string scaleText(float scale, int64_t zero) {
@@ -126,7 +127,7 @@ Error readForm(StringRef text, StrategyLine &line) {
   if (hasScale(line.form) || line.hasRowScales())
     readRounding(others, line.rounding);
   if (hasScale(line.form))
-    readResult(others, line.result);
+    readResults(others, line.results);
   if (words.size() < fixed || !others.empty() || (line.form == StrategyLine::F32 && text != "f32"))
     return readError(quotedText(text) + " is no form such as f32, rows or static scale=0.5 zero=3");
   if (!hasScale(line.form))
@@ -197,9 +198,9 @@ std::string StrategyLine::text() const {
   if (hasScale(form))
     what += scaleText(scale, zero);
   what += roundingText(rounding);
-  if (result)
-    what += " gives" + scaleText(result->scale, result->zero) +
-            " behind=" + std::to_string(result->behind);
+  for (const Result &result : results)
+    what += " gives" + scaleText(result.scale, result.zero) +
+            " behind=" + std::to_string(result.behind);
   if (!rounded.empty())
     what += " rounded=" + rounded;
   std::string equalised = factors.empty() ? "-" : realText(strength) + ":";

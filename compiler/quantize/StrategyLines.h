@@ -37,12 +37,13 @@ struct StrategyLine {
   /// Behind the form where it is not the usual one: "signed", "weight<=64", "one_scale",
   /// "powers_of_two", in this order.
   ByteRounding rounding;
-  /// Of one with a scale, behind all that: " gives scale=S zero=Z behind=N", as RoundedResult.
+  /// Of one with a scale, behind all that: " gives scale=S zero=Z behind=N", as RoundedResult;
+  /// each farther than the one before.
   struct Result {
     float scale;
     int64_t zero, behind;
   };
-  std::optional<Result> result;
+  std::vector<Result> results;
   double strength = 0;        ///< of the equalisation, for people; none without factors
   std::vector<float> factors; ///< what channels are divided by; "-" when there are none
   std::string

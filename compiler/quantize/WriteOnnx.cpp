@@ -52,7 +52,7 @@ public:
       if (line.form == StrategyLine::Everywhere)
         readsRounded.insert(draft.nodes[at].inputs[0]);
       hasFreeColumns[name] =
-          !line.rounding.hasOneScale && !line.rounding.hasPowersOfTwo && !line.result;
+          !line.rounding.hasOneScale && !line.rounding.hasPowersOfTwo && line.results.empty();
     }
     fold.emplace(draft, constants, std::move(hasFreeColumns));
   }
@@ -83,8 +83,10 @@ public:
     size_t at = 0;
     if (std::optional<std::string> why = inFileLayers.find(layer, at))
       return readError("node '" + name + "' " + *why);
-    std::string result;
-    if (line.result && (result = inFileLayers.valueBehind(layer, line.result->behind)).empty())
+    std::vector<std::string> given;
+    for (const StrategyLine::Result &result : line.results)
+      given.push_back(inFileLayers.valueBehind(layer, unsigned(result.behind)));
+    if (llvm::is_contained(given, ""))
       return readError("node '" + name + "' gives what is rounded in another form");
     const std::string x = draft.nodes[at].inputs[0];
     if (line.form == StrategyLine::Everywhere && !everywhere.count(x)) {
@@ -93,8 +95,9 @@ public:
       roundForOthers(x, line);
     }
     insert(name, line, layer);
-    if (line.result && !readsRounded.count(result))
-      roundResult(result, line);
+    for (auto [value, result] : llvm::zip_equal(given, line.results))
+      if (!readsRounded.count(value))
+        roundResult(value, result, line.rounding.isSigned);
     return llvm::Error::success();
   }
 
@@ -267,10 +270,10 @@ private:
   }
 
   /// Whatever reads a value reads it rounded under its name.
-  void roundResult(const std::string &value, const StrategyLine &line) {
+  void roundResult(const std::string &value, const StrategyLine::Result &result, bool isSigned) {
     std::string own = ownNames(value) + "given/";
     std::vector<OnnxDraftNode> made =
-        rounded(own, own + "result", line.result->scale, line.result->zero, line.rounding.isSigned);
+        rounded(own, own + "result", result.scale, result.zero, isSigned);
     made.back() = giving(made.back(), value);
     for (OnnxDraftNode &node : draft.nodes)
       if (!node.outputs.empty() && node.outputs[0] == value)
@@ -365,9 +368,9 @@ llvm::Expected<OnnxLimits> limitsOfOnnx(const Module &module,
   }
   std::map<std::string, bool> hasFreeColumns;
   for (const IntegerLayer &layer : layers) {
-    limits.results.push_back(inFileLayers.resultToRound(layer, integers));
+    limits.results.push_back(inFileLayers.resultsToRound(layer, integers));
     if (integers.count(nodeNameOf(layer.op)))
-      hasFreeColumns[nodeNameOf(layer.op)] = !limits.results.back();
+      hasFreeColumns[nodeNameOf(layer.op)] = limits.results.back().empty();
   }
   for (auto [i, layer] : llvm::enumerate(layers)) {
     bool isDivided = limits.layers[i].empty() && layer.inputChannel;

@@ -17,8 +17,8 @@ struct OnnxLimits {
   /// What keeps weft::writeOnnx from writing it with integers, and from rounding its input for
   /// whatever else reads that, as what its node is or does; empty where nothing does.
   std::vector<std::string> layers, everywhere;
-  /// How many operators behind it stands what has to be rounded, too; nothing where nothing has.
-  std::vector<std::optional<unsigned>> results;
+  /// How many operators behind it stands what has to be rounded, too.
+  std::vector<std::vector<unsigned>> results;
   /// What divides channels of its input.
   enum Division {
     None, ///< nothing: a node would keep a convolution from being fused

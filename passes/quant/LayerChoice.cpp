@@ -73,27 +73,36 @@ static void addRounding(Builder &b, const ByteRounding &rounding, NamedAttrList 
     entries.set("powers_of_two", b.getUnitAttr());
 }
 
-static void addResult(Builder &b, const std::optional<RoundedResult> &result,
-                      NamedAttrList &entries) {
-  if (!result)
-    return;
-  entries.set("result_behind", b.getI64IntegerAttr(result->behind));
-  entries.set("result_scale", b.getF32FloatAttr(result->scale));
-  entries.set("result_zero", b.getI64IntegerAttr(result->zero));
+static void addResults(Builder &b, ArrayRef<RoundedResult> results, NamedAttrList &entries) {
+  auto written = llvm::map_to_vector(results, [&](const RoundedResult &result) -> Attribute {
+    return b.getDictionaryAttr({b.getNamedAttr("behind", b.getI64IntegerAttr(result.behind)),
+                                b.getNamedAttr("scale", b.getF32FloatAttr(result.scale)),
+                                b.getNamedAttr("zero", b.getI64IntegerAttr(result.zero))});
+  });
+  if (!written.empty())
+    entries.set("results", b.getArrayAttr(written));
 }
 
-/// All three or none, and a value that is there.
-static bool readResult(Operation *layer, DictionaryAttr entries,
-                       std::optional<RoundedResult> &result) {
-  auto behind = entries.getAs<IntegerAttr>("result_behind");
-  auto scale = entries.getAs<FloatAttr>("result_scale");
-  auto zero = entries.getAs<IntegerAttr>("result_zero");
-  if (!behind && !scale && !zero)
-    return true;
-  if (!behind || !scale || !zero || behind.getValue().ugt(kMostBehind) || !zero.getValue().ult(256))
-    return false;
-  result = {unsigned(behind.getInt()), float(scale.getValueAsDouble()), zero.getInt()};
-  return bool(valueGivenBehind(layer, result->behind));
+/// Values that are there, each farther than the one before.
+static bool readResults(Operation *layer, DictionaryAttr entries,
+                        std::vector<RoundedResult> &results) {
+  Attribute written = entries.get("results");
+  auto list = dyn_cast_or_null<ArrayAttr>(written);
+  for (Attribute each : list ? list.getValue() : ArrayRef<Attribute>()) {
+    auto result = dyn_cast<DictionaryAttr>(each);
+    auto behind = result ? result.getAs<IntegerAttr>("behind") : IntegerAttr();
+    auto scale = result ? result.getAs<FloatAttr>("scale") : FloatAttr();
+    auto zero = result ? result.getAs<IntegerAttr>("zero") : IntegerAttr();
+    if (!behind || !scale || !zero || behind.getValue().ugt(kMostBehind) ||
+        !zero.getValue().ult(256))
+      return false;
+    unsigned operators = unsigned(behind.getInt());
+    if (!valueGivenBehind(layer, operators) ||
+        (!results.empty() && operators <= results.back().behind))
+      return false;
+    results.push_back({operators, float(scale.getValueAsDouble()), zero.getInt()});
+  }
+  return bool(list) == bool(written);
 }
 
 static ByteRounding roundingOf(DictionaryAttr entries) {
@@ -125,7 +134,7 @@ ArrayAttr choicesAttr(MLIRContext *context, ArrayRef<LayerChoice> choices) {
       entries.set("zero", b.getI64IntegerAttr(choice.zero));
       if (choice.everywhere)
         entries.set("everywhere", b.getUnitAttr());
-      addResult(b, choice.result, entries);
+      addResults(b, choice.results, entries);
     }
     if (choice.bits != kBlockBits)
       entries.set("bits", b.getI64IntegerAttr(choice.bits));
@@ -191,7 +200,7 @@ FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
     if (choice.hasBlocks())
       fits = fits && readBits(entries, choice.bits) && readRounded(entries, choice.rounded);
     if (choice.form == LayerChoice::Static)
-      fits = fits && readResult(layer.op, entries, choice.result);
+      fits = fits && readResults(layer.op, entries, choice.results);
     if (fits)
       choice.rounding = roundingOf(entries);
     fits = fits && choice.rounding.mostWeight > 0 && choice.rounding.mostWeight <= kMostByte;
@@ -342,17 +351,23 @@ Value valueGivenBehind(Operation *layer, unsigned operators) {
   return typeOf(value).getElementType().isF32() ? value : Value();
 }
 
-StaticScale constantResultScale(ImplicitLocOpBuilder &b, const LayerChoice &choice) {
-  LayerChoice result;
-  result.scale = choice.result->scale;
-  result.zero = choice.result->zero;
-  result.rounding.isSigned = choice.rounding.isSigned;
-  return constantScale(b, result);
+std::vector<GivenResult> givenResults(ArrayRef<IntegerLayer> layers,
+                                      ArrayRef<std::vector<LayerChoice>> choices) {
+  std::vector<GivenResult> given;
+  for (size_t i = 0; i < layers.size(); ++i)
+    for (auto [at, choice] : llvm::enumerate(choices[i]))
+      for (const RoundedResult &result : choice.results) {
+        LayerChoice rounded;
+        rounded.scale = result.scale;
+        rounded.zero = result.zero;
+        rounded.rounding.isSigned = choice.rounding.isSigned;
+        given.push_back(
+            {i, unsigned(at + 1), valueGivenBehind(layers[i].op, result.behind), rounded});
+      }
+  return given;
 }
 
-void roundResult(ImplicitLocOpBuilder &b, const IntegerLayer &layer, const RoundedResult &result,
-                 function_ref<Value(Value)> build) {
-  Value value = valueGivenBehind(layer.op, result.behind);
+void roundResult(ImplicitLocOpBuilder &b, Value value, function_ref<Value(Value)> build) {
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : value.getUses())
     uses.push_back(&use);

@@ -24,7 +24,7 @@ struct RoundedConstants {
   mlir::Attribute numbers, scales, zeros;
 };
 
-/// What a layer gives is rounded, too, behind so many operators that each are the only reader of what is before them, as an activation.
+/// What a layer gives is rounded, too, behind so many operators that each are the only reader of what is before them, as an activation or a sum.
 struct RoundedResult {
   unsigned behind;
   float scale;
@@ -53,8 +53,8 @@ struct LayerChoice {
   ByteRounding rounding; ///< of bytes
   /// Of a static one: whatever else reads the input reads it rounded, too, so that it is stored as bytes only. There are no factors then.
   bool everywhere = false;
-  /// Of a static one, in bytes like those of the input.
-  std::optional<RoundedResult> result = std::nullopt;
+  /// Of a static one, in bytes like those of the input; the nearest first.
+  std::vector<RoundedResult> results = {};
   /// What each channel of the input is divided by before it is rounded, and of the weight multiplied by. Empty: nothing.
   std::vector<float> factors;
   /// Of blocks; nothing where they are rounded to nearest.
@@ -108,11 +108,19 @@ void roundEverywhere(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<IntegerLayer>
 std::optional<size_t> roundsEverywhere(llvm::ArrayRef<IntegerLayer> layers, mlir::Value input,
                                        llvm::function_ref<const LayerChoice *(size_t)> choiceOf);
 
-/// What a choice gives, rounded.
-StaticScale constantResultScale(mlir::ImplicitLocOpBuilder &b, const LayerChoice &choice);
-/// Whatever reads what stands behind a layer then reads what `build` makes of it. What is rounded everywhere is not to be rounded so before.
-void roundResult(mlir::ImplicitLocOpBuilder &b, const IntegerLayer &layer,
-                 const RoundedResult &result, llvm::function_ref<mlir::Value(mlir::Value)> build);
+/// Where the choice with a number, from 1 on, of the layer at a position rounds what is given, and by what.
+struct GivenResult {
+  size_t layer;
+  unsigned choice;
+  mlir::Value value;
+  LayerChoice rounded; ///< a static one
+};
+/// Of all choices, by layer; while nothing is rounded, as what rounds is an operator behind a layer, too.
+std::vector<GivenResult> givenResults(llvm::ArrayRef<IntegerLayer> layers,
+                                      llvm::ArrayRef<std::vector<LayerChoice>> choices);
+/// Whatever reads a value then reads what `build` makes of it. What is rounded everywhere is not to be rounded so before.
+void roundResult(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
+                 llvm::function_ref<mlir::Value(mlir::Value)> build);
 
 /// The layer's result as the choice computes it; null where the weight's elements are not known.
 mlir::Value buildChoice(mlir::ImplicitLocOpBuilder &b, const IntegerLayer &layer,

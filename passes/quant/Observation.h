@@ -12,7 +12,7 @@ constexpr llvm::StringLiteral kOwnInputs = "quantize.";
 /// The input with inverses of factors: of each edge with rows one set after the other, each with a number for every channel.
 constexpr llvm::StringLiteral kFactorsInput = "quantize.factors";
 
-/// On a layer whose result is observed: behind how many operators, as RoundedResult.
+/// On a layer whose results are observed: behind how many operators each, as RoundedResult.
 constexpr llvm::StringLiteral kObservedBehindAttr = "weft.observed_behind";
 
 /// The channels of all edges with rows.

@@ -55,12 +55,11 @@ public:
                               function.getLoc());
       thresholds = function.getArgument(position);
     }
+    SmallVector<Value> given = resultsOf(layers); // before what observes reads them, too
     for (const Edge &edge : edges)
       observe(edge, blockReading(edge, layers));
-    for (const IntegerLayer &layer : layers)
-      if (auto behind = layer.op->getAttrOfType<IntegerAttr>(kObservedBehindAttr))
-        if (Value given = valueGivenBehind(layer.op, unsigned(behind.getInt())))
-          observeResult(given);
+    for (Value value : given)
+      observeResult(value);
     addResults();
   }
 
@@ -86,6 +85,16 @@ private:
   void give(CombinerKind kind, Value value, const Twine &name) {
     seenValues.push_back({value, kind});
     names.push_back(name.str());
+  }
+
+  static SmallVector<Value> resultsOf(ArrayRef<IntegerLayer> layers) {
+    SmallVector<Value> given;
+    for (const IntegerLayer &layer : layers)
+      if (auto behind = layer.op->getAttrOfType<DenseI64ArrayAttr>(kObservedBehindAttr))
+        for (int64_t operators : behind.asArrayRef())
+          if (Value value = valueGivenBehind(layer.op, unsigned(operators)))
+            given.push_back(value);
+    return given;
   }
 
   void startIn(Block *block, Value value) {

@@ -53,31 +53,31 @@ LogicalResult realise(IntegerLayer layer, const LayerChoice &choice, const Weigh
 }
 
 LogicalResult realise(ArrayRef<IntegerLayer> layers, const WeightFiles &files) {
-  std::vector<std::optional<LayerChoice>> chosen;
+  std::vector<std::vector<LayerChoice>> chosen; // at most one of each
   for (const IntegerLayer &layer : layers) {
     FailureOr<std::optional<LayerChoice>> choice = chosenOf(layer);
     if (failed(choice))
       return failure();
-    chosen.push_back(std::move(*choice));
+    chosen.emplace_back();
+    if (*choice)
+      chosen.back().push_back(std::move(**choice));
   }
+  std::vector<GivenResult> results = givenResults(layers, chosen);
   if (layers.empty())
     return success();
   ImplicitLocOpBuilder b(layers[0].op->getLoc(), layers[0].op);
   auto everywhere = [&](size_t i) {
-    return chosen[i] && chosen[i]->everywhere ? &*chosen[i] : nullptr;
+    return !chosen[i].empty() && chosen[i][0].everywhere ? &chosen[i][0] : nullptr;
   };
   roundEverywhere(b, layers, everywhere, [&](size_t i, const LayerChoice &choice) {
     return restored(b, layers[i].input, constantScale(b, choice));
   });
-  for (size_t i = 0; i < chosen.size(); ++i)
-    if (chosen[i] && chosen[i]->result &&
-        !roundsEverywhere(layers, valueGivenBehind(layers[i].op, chosen[i]->result->behind),
-                          everywhere))
-      roundResult(b, layers[i], *chosen[i]->result, [&](Value value) {
-        return restored(b, value, constantResultScale(b, *chosen[i]));
-      });
+  for (const GivenResult &given : results)
+    if (!roundsEverywhere(layers, given.value, everywhere))
+      roundResult(b, given.value,
+                  [&](Value value) { return restored(b, value, constantScale(b, given.rounded)); });
   for (auto [layer, choice] : llvm::zip_equal(layers, chosen))
-    if (choice && failed(realise(layer, *choice, files)))
+    if (!choice.empty() && failed(realise(layer, choice[0], files)))
       return failure();
   return success();
 }

@@ -54,8 +54,9 @@ public:
       zeros = addInput(kZerosInput, scaled, b.getIntegerType(8, false));
     }
     findPlaces();
+    std::vector<GivenResult> results = givenResults(layers, choices);
     simulateEverywhere(layers);
-    simulateResults(layers);
+    simulateResults(layers, results);
     for (auto [layer, list] : llvm::zip_equal(layers, choices))
       if (!list.empty() && failed(simulate(layer, list)))
         return failure();
@@ -129,20 +130,18 @@ private:
   }
 
   /// What a layer gives is rounded where a choice is taken that rounds it, and none that rounds it everywhere.
-  void simulateResults(ArrayRef<IntegerLayer> layers) {
-    for (size_t i = 0; i < layers.size(); ++i)
-      for (unsigned at = 0; at < choices[i].size(); ++at)
-        if (const LayerChoice &choice = choices[i][at]; choice.result)
-          roundResult(b, layers[i], *choice.result, [&](Value value) {
-            Value where = takes(places[i].decision, at + 1, CompareKind::Equal);
-            if (auto reader =
-                    roundsEverywhere(layers, value, [&](size_t j) { return everywhereOf(j); })) {
-              const Place &place = places[*reader];
-              where = b.create<AndOp>(
-                  where, takes(place.decision, place.everywhere, CompareKind::NotEqual));
-            }
-            return roundedWhere(value, where, constantResultScale(b, choice));
-          });
+  void simulateResults(ArrayRef<IntegerLayer> layers, ArrayRef<GivenResult> results) {
+    for (const GivenResult &given : results)
+      roundResult(b, given.value, [&](Value value) {
+        Value where = takes(places[given.layer].decision, given.choice, CompareKind::Equal);
+        if (auto reader =
+                roundsEverywhere(layers, value, [&](size_t j) { return everywhereOf(j); })) {
+          const Place &place = places[*reader];
+          where = b.create<AndOp>(where,
+                                  takes(place.decision, place.everywhere, CompareKind::NotEqual));
+        }
+        return roundedWhere(value, where, constantScale(b, given.rounded));
+      });
   }
 
   Value roundedWhere(Value input, Value is, StaticScale scale) {

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """What ONNX Runtime makes of a network that Weft quantised: qdq_network.py WEFT HARDWARE WORK
 
-Depthwise convolutions, a sum around some of them, and channels whose sizes differ by orders, so that they are equalised. In the file no node divides channels: what
-makes them does. Every convolution and product is computed in integers end to end, bytes are pooled, nothing is rounded twice, and answers are those of Weft's artifact.
+Depthwise convolutions, a sum around some of them, another whose mean is read, and channels whose sizes differ by orders, so that they are equalised. In the file no node
+divides channels: what makes them does. Every convolution, sum and product is computed in integers end to end, bytes are pooled, nothing is rounded twice, and answers
+are those of Weft's artifact.
 HARDWARE is the description of such files, which gets prices here, so that nothing depends on times.
 """
 
@@ -62,6 +63,8 @@ class Network:
         x = self.conv(x, "wide", 24, 32, 3, gives=e)
         x = self.node("MaxPool", [x], "half", kernel_shape=[2, 2], strides=[2, 2])
         x = self.conv(x, "last", 32, 32, reads=e)
+        y = self.conv(x, "close", 32, 32, relu=False)
+        x = self.node("Relu", [self.node("Add", [x, y], "ends")], "ends.relu")
         x = self.node("Flatten", [self.node("GlobalAveragePool", [x], "mean")], "flat")
         head = self.tensor("head.weight", self.chance.normal(0, 0.2, (10, 32)))
         self.node("Gemm", [x, head, self.tensor("head.bias", self.chance.normal(0, 0.1, 10))], "answer", transB=1)
@@ -165,16 +168,19 @@ def main(weft, hardware, work):
     kinds = collections.Counter(node.op_type for node in onnx.load("found.onnx").graph.node)
     theirs = fused("found.onnx")
     print(f"written {dict(kinds)}, computed {dict(theirs)}")
-    if kinds["Mul"] or theirs["Conv"] or theirs["FusedConv"] or theirs["QLinearConv"] != 6 or theirs["Gemm"]:
+    if kinds["Mul"] or theirs["Conv"] or theirs["FusedConv"] or theirs["QLinearConv"] != 7 or theirs["Gemm"]:
         sys.exit("WRONG: every convolution and product should be one of integers, and no node divide channels")
     if not pools_bytes("found.onnx"):
         sys.exit("WRONG: bytes should be pooled")
-    if theirs["QLinearAdd"] != 1 or theirs["QuantizeLinear"] != 2 or theirs["DequantizeLinear"] != 1:
+    if theirs["QLinearAdd"] != 2 or theirs["QuantizeLinear"] != 2 or theirs["DequantizeLinear"] != 1:
         sys.exit("WRONG: only the image and the mean should be rounded by a node, and nothing twice")
     run(weft, "quantize", "plain.onnx", "--strategy", "found.strategy", "--apply", "-o", "again.onnx", "-o", "again.weft")
     for kind in ("onnx", "weft"):
         if open(f"found.{kind}", "rb").read() != open(f"again.{kind}", "rb").read():
             sys.exit(f"WRONG: the strategy makes another again.{kind}")
+    run(weft, "quantize", "plain.onnx", "--calibration", "calls", "--budget", "cosine>=0.9", "--search", "all", "-o", "all.onnx")
+    if fused("all.onnx")["QLinearAdd"] != 2:
+        sys.exit("WRONG: with all layers in bytes, sums should be of bytes whatever Weft's times are")
     check_pairs_of_others(weft, chance)
     for i in range(0, CALLS, 4):
         run(weft, "run", "-q", "found.weft", "--input", f"@calls/{i:03}.npz", "-o", "out.npz")

@@ -1,7 +1,7 @@
 """Files that `weft quantize` writes for other engines, beside what those engines' own quantisers make of the same calls.
 
-    python3 tools/bench/exported.py [--models digits,photos,minilm,resnet50] [--rounds 9] [--again]
-Models and calls are those that trained/compare.py and bench.py have made. One thread; all files of a model take turns. Scores are those of trained models, else mean cosines to f32 on calls that
+    python3 tools/bench/exported.py [--models digits,photos,minilm,resnet50] [--rounds 9] [--sittings 5] [--again]
+Models and calls are those that trained/compare.py and bench.py have made. One thread; all files of a model take turns, in new processes for each sitting. Scores are those of trained models, else mean cosines to f32 on calls that
 no tool was calibrated with. What an engine prints while it loads our file with its defaults is shown behind the table: it should be nothing.
 """
 import argparse
@@ -28,6 +28,8 @@ LOADS = {"onnxruntime": "import sys, onnxruntime as o; o.InferenceSession(sys.ar
 FILES = {"Weft's file of the same search": ("weft", OURS), "ONNX Runtime, ours": ("onnxruntime", OURS), "ONNX Runtime, its own": ("onnxruntime", "int8"),
          "ONNX Runtime, f32": ("onnxruntime", "f32"), "OpenVINO, ours": ("openvino", OURS), "OpenVINO, NNCF": ("openvino", "nncf"),
          "OpenVINO, NNCF's transformer preset": ("openvino", "nncf_transformer")}
+OWN = {"ONNX Runtime, ours": "ONNX Runtime, its own", "OpenVINO, ours": "OpenVINO, NNCF"}
+OF_TRANSFORMERS = {"OpenVINO, ours": "OpenVINO, NNCF's transformer preset"}
 
 
 class Judge:
@@ -73,15 +75,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", default="digits,photos,minilm,resnet50")
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--sittings", type=int, default=5)
     parser.add_argument("--again", action="store_true", help="searches anew")
     options = parser.parse_args()
     for model in options.models.split(","):
         work = work_of(model)
         make(work, model, options.again)
         wanted = {label: file for label, file in FILES.items() if file[1] in ("f32", OURS) or os.path.exists(engines.onnx_file(work, model, file[1]))}
-        results = turns.judged({label: serve(name, model, form, work) for label, (name, form) in wanted.items()}, options.rounds, "OpenVINO, ours",
-                               files.environ(work))
-        print(f"| {model} | score | ms | / ours in OpenVINO |\n|---|--:|--:|--:|")
+        results = turns.judged({label: serve(name, model, form, work) for label, (name, form) in wanted.items()}, options.rounds,
+                               {**OWN, **(OF_TRANSFORMERS if model in cases.ENCODERS else {})}, files.environ(work), options.sittings)
+        print(f"| {model} | score | ms | / the engine's own |\n|---|--:|--:|--:|")
         for label, result in results.items():
             cells = [result["failed"], "", ""] if "failed" in result else [f"{result['score']:.5f}", f"{result['ms']:.3f}", f"{result['ratio']:.3f}"]
             print("| " + " | ".join([label, *cells]) + " |", flush=True)

@@ -1,7 +1,8 @@
 """Engines that take turns with one call, each in a process of its own, which `serve` makes of a script.
 
     turns.judged({"Weft, f32": [python, "judge.py", …], …}, rounds=9, base="weft quantize", environ=…)
-gives by label {"score", "ms", "ratio"}, the ratio to `base` or to itself where that is not among them, and of what failed {"failed"}.
+gives by label {"score", "ms", "ratio"}, the ratio to `base` or to itself where that is not among them, and of what failed {"failed"}. `base` may be a dictionary by label. Where a process's
+code and data lie makes a percent of its time: each of several `sittings` has its own processes, and so many rounds.
 
     turns.serve(lambda: Judge(…))      a Judge has score(), a number, and call(), which is what is timed
 """
@@ -17,18 +18,19 @@ import processes
 MS, LIMIT = 60, 900
 
 
-def judged(commands, rounds, base, environ):
-    running = {label: processes.Process(command, LIMIT, environ) for label, command in commands.items()}
-    results = {label: process.ask("score") for label, process in running.items()}
-    right = [label for label, result in results.items() if "failed" not in result]
-    times = {label: [] for label in right}
-    for _ in range(rounds):
-        for label in right:
-            times[label].append(running[label].ask("time", ms=MS)["ms"])
-    for process in running.values():
-        process.end()
+def judged(commands, rounds, base, environ, sittings=1):
+    results, times = {}, {label: [] for label in commands}
+    for _ in range(sittings):
+        running = {label: processes.Process(command, LIMIT, environ) for label, command in commands.items()}
+        results = results or {label: process.ask("score") for label, process in running.items()}
+        right = [label for label, result in results.items() if "failed" not in result]
+        for _ in range(rounds):
+            for label in right:
+                times[label].append(running[label].ask("time", ms=MS)["ms"])
+        for process in running.values():
+            process.end()
     for label in right:
-        own = times.get(base, times[label])
+        own = times.get(base.get(label) if isinstance(base, dict) else base) or times[label]
         results[label].update(ms=statistics.median(times[label]), ratio=statistics.median(a / b for a, b in zip(times[label], own)))
     return results
 

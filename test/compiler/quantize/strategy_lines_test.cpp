@@ -84,11 +84,14 @@ TEST_CASE(
   CHECK(linesOf(everywhere)[0].scale == 0.5f);
   CHECK(printStrategy(linesOf(everywhere)) == everywhere + "\n");
   std::string gives = everywhere;
-  gives.replace(gives.find("zero=5"), 6, "zero=5 signed gives scale=0.25 zero=128 behind=2");
-  REQUIRE(linesOf(gives)[0].result);
-  CHECK(linesOf(gives)[0].result->scale == 0.25f);
-  CHECK(linesOf(gives)[0].result->zero == 128);
-  CHECK(linesOf(gives)[0].result->behind == 2);
+  gives.replace(gives.find("zero=5"), 6,
+                "zero=5 signed gives scale=0.25 zero=128 behind=2 gives scale=0.5 zero=0 behind=3");
+  auto results = linesOf(gives)[0].results;
+  REQUIRE(results.size() == 2);
+  CHECK(results[0].scale == 0.25f);
+  CHECK(results[0].zero == 128);
+  CHECK(results[0].behind == 2);
+  CHECK(results[1].behind == 3);
   CHECK(printStrategy(linesOf(gives)) == gives + "\n");
   std::string table = kPlain;
   table.replace(table.find("f32"), 3, "bytes");
@@ -113,7 +116,8 @@ TEST_CASE("what decides no layer is refused with its line") {
   const std::string form = "static scale=0.0122999996 zero=5";
   for (std::string result :
        {"gives scale=1 zero=1", "gives scale=1 zero=256 behind=1", "gives scale=1 zero=1 behind=9",
-        "gives scale=0 zero=1 behind=1", "gives scale=1 zero=1 behind=1 signed"})
+        "gives scale=0 zero=1 behind=1", "gives scale=1 zero=1 behind=1 signed",
+        "gives scale=1 zero=1 behind=1 gives scale=1 zero=1 behind=1"})
     CHECK(refusal(with(form, form + " " + result)) != "");
   CHECK(refusal(with(form, "rows gives scale=1 zero=1 behind=1")) != "");
   CHECK(refusal(with(form, "blocks4 rounded=51c0")) ==

@@ -32,18 +32,23 @@ func.func @observe(%x: !weft.tensor<[m, 2], f32>, %i: !weft.tensor<[m, 2, 8], f3
   return %y, %z, %c : !weft.tensor<[m, 3], f32>, !weft.tensor<[m, 3], f32>, !weft.tensor<[m, 4, 8], f32>
 }
 
-// What a layer gives is observed behind as many operators as it says, as a whole.
+// What a layer gives is observed behind as many operators as it says, each as a whole.
 // CHECK-LABEL: func @result
 // CHECK-SAME: weft.name = "edge0.peaks"
 // CHECK-SAME: weft.name = "result0.least"
 // CHECK-SAME: weft.name = "result0.most"
-// CHECK: %[[A:.*]] = weft.activation relu
-// CHECK: %[[LEAST:.*]] = weft.reduce min %[[A]] [0, 1]
-// CHECK: %[[MOST:.*]] = weft.reduce max %[[A]] [0, 1]
-// CHECK: return {{.*}}, %[[LEAST]], %[[MOST]]
+// CHECK-SAME: weft.name = "result1.least"
+// CHECK-SAME: weft.name = "result1.most"
+// CHECK: %[[Y:.*]] = weft.contract
+// CHECK: %[[A:.*]] = weft.activation relu %[[Y]]
+// CHECK: %[[LEAST:.*]] = weft.reduce min %[[Y]] [0, 1]
+// CHECK: %[[MOST:.*]] = weft.reduce max %[[Y]] [0, 1]
+// CHECK: %[[LEASTA:.*]] = weft.reduce min %[[A]] [0, 1]
+// CHECK: %[[MOSTA:.*]] = weft.reduce max %[[A]] [0, 1]
+// CHECK: return {{.*}}, %[[LEAST]], %[[MOST]], %[[LEASTA]], %[[MOSTA]]
 func.func @result(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 3], f32> attributes {weft.symbols = #weft.symbols<m>} {
   %w = weft.constant dense<1.0> : tensor<2x3xf32> -> <[2, 3], f32>
-  %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.observed_behind = 1 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
+  %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.observed_behind = array<i64: 0, 1>} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
   %a = weft.activation relu %y : (!weft.tensor<[m, 3], f32>) -> !weft.tensor<[m, 3], f32>
   return %a : !weft.tensor<[m, 3], f32>
 }

@@ -182,10 +182,28 @@ func.func @hardware(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32> 
 // CHECK: return %[[R]], %[[N]]
 func.func @result(%x: !weft.tensor<[m, 2], f32>) -> (!weft.tensor<[m, 3], f32>, !weft.tensor<[m, 3], f32>) attributes {weft.symbols = #weft.symbols<m>} {
   %w = weft.constant dense<1.0> : tensor<2x3xf32> -> <[2, 3], f32>
-  %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{scale = 0.5 : f32, zero = 3 : i64, result_behind = 1 : i64, result_scale = 0.25 : f32, result_zero = 0 : i64}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
+  %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{scale = 0.5 : f32, zero = 3 : i64, results = [{behind = 1 : i64, scale = 0.25 : f32, zero = 0 : i64}]}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
   %a = weft.activation relu %y : (!weft.tensor<[m, 3], f32>) -> !weft.tensor<[m, 3], f32>
   %n = weft.neg %a : (!weft.tensor<[m, 3], f32>) -> !weft.tensor<[m, 3], f32>
   return %a, %n : !weft.tensor<[m, 3], f32>, !weft.tensor<[m, 3], f32>
+}
+
+// So is a sum behind it, by a scale of its own; operators that round are not counted.
+// CHECK-LABEL: func @sum
+// CHECK: %[[Y:.*]] = weft.contract
+// CHECK: %[[NEAR:.*]] = weft.fill 2.500000e-01
+// CHECK: weft.quantize %[[Y]], %[[NEAR]]
+// CHECK: %[[R:.*]] = weft.dequantize
+// CHECK: %[[SUM:.*]] = weft.add %[[R]], %arg1
+// CHECK: %[[FAR:.*]] = weft.fill 7.500000e-01
+// CHECK: weft.quantize %[[SUM]], %[[FAR]]
+// CHECK: %[[GIVEN:.*]] = weft.dequantize
+// CHECK: return %[[GIVEN]]
+func.func @sum(%x: !weft.tensor<[m, 2], f32>, %z: !weft.tensor<[m, 3], f32>) -> !weft.tensor<[m, 3], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.0> : tensor<2x3xf32> -> <[2, 3], f32>
+  %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{scale = 0.5 : f32, zero = 3 : i64, results = [{behind = 0 : i64, scale = 0.25 : f32, zero = 0 : i64}, {behind = 1 : i64, scale = 0.75 : f32, zero = 9 : i64}]}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
+  %s = weft.add %y, %z : (!weft.tensor<[m, 3], f32>, !weft.tensor<[m, 3], f32>) -> !weft.tensor<[m, 3], f32>
+  return %s : !weft.tensor<[m, 3], f32>
 }
 
 // Both operands are rounded to bf16, and the sum stays f32.
@@ -242,7 +260,7 @@ func.func @apart(%q: !weft.tensor<[m, 4], f32>, %k: !weft.tensor<[4, 4], f32>) -
 // CHECK: weft.add %[[R]]
 func.func @once(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
   %w = weft.constant dense<1.0> : tensor<2x2xf32> -> <[2, 2], f32>
-  %a = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{scale = 0.5 : f32, zero = 3 : i64, result_behind = 0 : i64, result_scale = 0.25 : f32, result_zero = 0 : i64}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  %a = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{scale = 0.5 : f32, zero = 3 : i64, results = [{behind = 0 : i64, scale = 0.25 : f32, zero = 0 : i64}]}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
   %b = weft.contract "m k, k n -> m n" %a, %w accumulate f32 {weft.choices = [{everywhere, scale = 0.125 : f32, zero = 4 : i64}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
   %y = weft.add %a, %b : (!weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32>
   return %y : !weft.tensor<[m, 2], f32>
