@@ -4,7 +4,8 @@
 //   after    %2 = multiply_add %0, %scales / %s, %bias / %s ; quantize %2, 1, %z
 //
 // What is quantised is often a sum of products with constants, and of restored integers. Each of its constants takes the division by the
-// scale. The result is as near to the model's reals: constants are divided in double and rounded once.
+// scale; so it does what channels are multiplied by in between, where that is positive, which is how they are equalised. The result is as near
+// to the model's reals: constants are divided in double and rounded once.
 //===------------------------------------------------------------------------------------------===//
 
 #include "dialects/weft/ops/Quantize.h"
@@ -33,18 +34,49 @@ public:
     const RefTensor *scale = constants.find(op.getScale());
     if (!scale || scale->reals.size() != 1 || !(scale->reals[0] > 0))
       return;
-    by = scale->reals[0];
-    if (!isDivisible(op.getInput()))
+    Value input = op.getInput();
+    by = {{}, {scale->reals[0]}};
+    if (Value before = equalised(input); before && isDivisible(before))
+      input = before;
+    else
+      by = {{}, {scale->reals[0]}};
+    if (!isDivisible(input))
       return;
     b.setInsertionPoint(op);
     b.setLoc(op.getLoc());
-    op.getInputMutable().assign(divided(op.getInput()));
+    op.getInputMutable().assign(divided(input));
     DimsAttr none = DimsAttr::get(b.getContext(), ArrayRef<SymExpr>());
     auto scalar = SymTensorType::get(b.getContext(), none.getDimAttributes(), b.getF32Type());
     op.getScaleMutable().assign(b.create<FillOp>(scalar, b.getF32FloatAttr(1)));
   }
 
 private:
+  /// What constants are divided by: one number, or one for each element of a shape, whose outer ones are left out.
+  struct Divisor {
+    SmallVector<int64_t> dims;
+    std::vector<double> numbers;
+    double at(size_t element) const { return numbers[numbers.size() > 1 ? element : 0]; }
+  };
+
+  static SmallVector<int64_t> withoutOuterOnes(ArrayRef<int64_t> dims) {
+    return llvm::to_vector(dims.drop_while([](int64_t dim) { return dim == 1; }));
+  }
+
+  /// What a value is times positive constants, by which `by` is divided then; null where it is no such product.
+  Value equalised(Value value) {
+    auto mul = value.getDefiningOp<MulOp>();
+    const RefTensor *factors = mul && mul->hasOneUse() ? constants.find(mul.getRhs()) : nullptr;
+    if (!factors || mul.getLhs().getType() != mul.getType() || factors->reals.empty() ||
+        !llvm::all_of(factors->reals, [](double f) { return f > 0 && std::isfinite(f); }))
+      return {};
+    double scale = by.numbers[0];
+    by.dims = withoutOuterOnes(factors->dims);
+    by.numbers = factors->reals;
+    for (double &number : by.numbers)
+      number = scale / number;
+    return mul.getLhs();
+  }
+
   /// Whether all elements are known, and their quotients numbers that f32 holds with all its digits.
   bool isConstant(Value value) {
     auto count = typeOf(value).getElements().asConstant();
@@ -52,9 +84,12 @@ private:
       return false;
     const RankValues *values = constants.ofRanks(value);
     return values && llvm::all_of(values->tensors, [&](const RefTensor &tensor) {
-             return llvm::all_of(tensor.reals, [&](double element) {
-               return element == 0 || std::isnormal(float(element / by));
-             });
+             bool fits = by.numbers.size() == 1 ||
+                         (values->tensors.size() == 1 && withoutOuterOnes(tensor.dims) == by.dims);
+             return fits && llvm::all_of(llvm::enumerate(tensor.reals), [&](auto element) {
+                      return element.value() == 0 ||
+                             std::isnormal(float(element.value() / by.at(element.index())));
+                    });
            });
   }
 
@@ -111,14 +146,14 @@ private:
   Value dividedConstant(Value value) {
     const RankValues &from = *constants.ofRanks(value);
     RefTensor elements = from.joined();
-    for (double &element : elements.reals)
-      element /= by;
+    for (auto [i, element] : llvm::enumerate(elements.reals))
+      element /= by.at(i);
     return storedConstant(b, typeOf(value), from.group, elements);
   }
 
   ImplicitLocOpBuilder b;
   ConstantValues constants;
-  double by = 1;
+  Divisor by;
 };
 
 struct FoldScalesPass : impl::FoldScalesBase<FoldScalesPass> {
