@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kPriceRounds = 2;
 constexpr double kLeastGain = 0.005; ///< of the time: what saves less saves nothing
 constexpr double kMostApart = 0.1;   ///< sum of prices and the whole, as a part of what it takes
+constexpr double kTiePatience = 4;
 
 } // namespace
 
@@ -125,7 +126,48 @@ Result<void> Search::measurePricesAround() {
       break;
   }
   again = false;
+  if (Result<void> done = measureTies(); !done)
+    return done;
   setPriced();
+  return {};
+}
+
+/// The choice that differs from another in what is stored, bytes alone or floats, too; 0: none.
+static unsigned otherStoring(const Decision &decision, unsigned choice) {
+  auto storesBytes = [&](unsigned c) { return decision.choices[c - 1].choice.everywhere; };
+  auto isStatic = [&](unsigned c) {
+    return c > 0 && decision.choices[c - 1].choice.form == LayerChoice::Static &&
+           !decision.choices[c - 1].choice.rounding.hasSmallWeights();
+  };
+  for (unsigned other = 1; isStatic(choice) && other <= decision.choices.size(); ++other)
+    if (isStatic(other) && storesBytes(other) != storesBytes(choice))
+      return other;
+  return 0;
+}
+
+/// What storing bytes alone saves one kind of layer may be noise, and what it saves all of them,
+/// timed twice and for longer, is not: then each has its part of that.
+Result<void> Search::measureTies() {
+  Strategy tried = around;
+  std::vector<size_t> ties;
+  for (size_t i = 0; i < decisions.size(); ++i)
+    if (unsigned other = otherStoring(decisions[i], around[i]); other && costs[i][other] == 0) {
+      tried[i] = other;
+      ties.push_back(i);
+    }
+  if (ties.size() < 2 || isLate(Deadline::kPrices))
+    return {};
+  patience = kTiePatience;
+  if (Result<Timed> once = timeOf(around, tried); !once)
+    return once.diagnostics();
+  again = true;
+  Result<double> cost = costOf(tried, 0);
+  again = false;
+  patience = 1;
+  if (!cost)
+    return cost.diagnostics();
+  for (size_t i : ties)
+    costs[i][tried[i]] = *cost / double(ties.size());
   return {};
 }
 
@@ -180,8 +222,13 @@ Result<bool> Search::measureGroups() {
       Result<double> cost = 0.0;
       if (choice > 0 && choice != around[group[0]] && !kinds[group[0]].isTimed[choice - 1])
         cost = costs[group[0]][0] * double(group.size());
-      else if (choice != around[group[0]] && !(cost = costOf(group, choice)))
-        return cost.diagnostics();
+      else if (choice != around[group[0]]) {
+        Strategy tried = around;
+        for (size_t decision : group)
+          tried[decision] = choice;
+        if (!(cost = costOf(tried, kLeastGain)))
+          return cost.diagnostics();
+      }
       for (size_t decision : group)
         costs[decision].push_back(*cost / double(group.size()));
     }
@@ -280,7 +327,7 @@ Result<Timed> Search::timedInTurns(const Strategy &base, const Strategy &other, 
       return made.diagnostics();
     own = std::move(*made);
   }
-  Result<Timed> taken = timeInTurns(**first, compiled ? *compiled : *own, timed, options);
+  Result<Timed> taken = timeInTurns(**first, compiled ? *compiled : *own, timed, options, patience);
   if (!taken)
     return taken.diagnostics();
   return book.add(textOf(base), textOf(other), *taken);
@@ -301,15 +348,12 @@ Result<Timed> Search::timeBest(Session &program) {
 }
 
 /// Seconds more than with the strategy around; nothing where that is noise.
-Result<double> Search::costOf(const std::vector<size_t> &group, unsigned choice) {
-  Strategy tried = around;
-  for (size_t decision : group)
-    tried[decision] = choice;
+Result<double> Search::costOf(const Strategy &tried, double leastGain) {
   Result<Timed> taken = timeOf(around, tried);
   if (!taken)
     return taken.diagnostics();
   double more = taken->other - taken->base;
-  return std::fabs(more) > std::max(taken->noise, kLeastGain * taken->base) ? more : 0;
+  return std::fabs(more) > std::max(taken->noise, leastGain * taken->base) ? more : 0;
 }
 
 } // namespace weft

@@ -68,8 +68,8 @@ size_t bytesOf(const Call &call) {
 } // namespace
 
 Result<Timed> timeInTurns(Session &base, Session &other, const std::vector<BoundCall> &calls,
-                          const QuantizeOptions &options) {
-  double together = kTogetherSeconds;
+                          const QuantizeOptions &options, double patience) {
+  double together = patience * kTogetherSeconds;
   if (options.seconds > 0)
     together = std::min(together, options.seconds / kTimings);
   std::vector<double> samples[2];

@@ -13,9 +13,9 @@ struct Timed {
 };
 
 /// Both programs take turns, so what disturbs the machine disturbs both; medians over turns of the
-/// fastest of some calls.
+/// fastest of some calls. There are more turns with more patience, as long as that tells more.
 Result<Timed> timeInTurns(Session &base, Session &other, const std::vector<BoundCall> &calls,
-                          const QuantizeOptions &options);
+                          const QuantizeOptions &options, double patience = 1);
 
 /// The calls that time is measured with: one of the middle size, and the largest.
 Result<std::vector<size_t>> timedCalls(const Calls &calls);
