@@ -26,8 +26,9 @@ DECODERS = {"gpt2": (12, 12, 64, 50257), "llama160m": (12, 4, 64, 32000)}  # lay
 IMAGES = {"superres": "image_x2", "splitsr": "image_x4"}
 ENCODERS = ("minilm", "bert_base")
 # What `weft quantize` has to keep of a model whose quantisers are compared; the others' files have the accuracy that they have, which is
-# 0.985 for ResNet-50.
-BUDGET, BUDGETS = "cosine>=0.99", {"minilm": "cosine>=0.9988", "resnet50": "cosine>=0.985"}
+# 0.9849 for ResNet-50. Its calls are of one image, so the sizes that count are said.
+BUDGET, BUDGETS = "cosine>=0.99", {"minilm": "cosine>=0.9988", "resnet50": "cosine>=0.9849"}
+QUANTISE = {"resnet50": ["--at", "batch=1,8"]}
 
 # What a result may differ from float64: the largest error over the largest magnitude, or the cosine.
 # Rounding random weights to 4 bits costs more than it would cost trained ones. Where quantisers are compared, accuracy is measured by itself (accuracy.py).

@@ -41,7 +41,7 @@ class Engine:
         verb = ["compile"]
         if precision in QUANTISED:
             verb = ["quantize", "--calibration", os.path.join(work, "models", model + ".calls"), "--budget", cases.BUDGETS.get(model, cases.BUDGET)]
-            more = QUANTISED[precision]
+            more = QUANTISED[precision] + cases.QUANTISE.get(model, [])
         done = subprocess.run([WEFT, *verb, onnx_file(work, model, precision), "-o", path, *more], capture_output=True, text=True)
         if done.returncode:
             lines = [line for line in done.stderr.splitlines() if "error:" in line] or done.stderr.splitlines()
