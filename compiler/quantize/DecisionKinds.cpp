@@ -87,8 +87,7 @@ std::vector<DecisionKind> kindsOf(llvm::ArrayRef<Decision> decisions,
       llvm::interleaveComma(op->getOperandTypes(), os << ':');
       size_t results = 0;
       for (const EdgeChoice &choice : decision.choices)
-        if (auto found = choice.results.find(index); found != choice.results.end())
-          results = std::max(results, found->second.size());
+        results = std::max(results, choice.resultsOf(index).size());
       os << std::string(results, '>') << ';';
     }
     for (const EdgeChoice &choice : decision.choices)

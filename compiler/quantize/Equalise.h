@@ -75,6 +75,10 @@ struct EdgeChoice {
   std::map<size_t, std::shared_ptr<const PackedBlocks>> rounded = {};
   /// Of a static one, by layer whose results are rounded, too; the nearest first.
   std::map<size_t, std::vector<RoundedResult>> results = {};
+  std::vector<RoundedResult> resultsOf(size_t layer) const {
+    auto found = results.find(layer);
+    return found == results.end() ? std::vector<RoundedResult>() : found->second;
+  }
 };
 
 /// How what a layer gave, as of one channel, is rounded; nothing where it gave nothing.

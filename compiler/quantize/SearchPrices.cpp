@@ -256,7 +256,8 @@ std::string Search::textOf(const Strategy &tried) const {
     text += choice && choice->choice.rounding.hasSmallWeights() ? "<" : "";
     text += choice && !choice->choice.factors.empty() ? "*" : "";
     for (size_t layer : decisions[i].layers)
-      text += " " + std::to_string(layer) + (choice && choice->results.count(layer) ? ">" : "");
+      text += " " + std::to_string(layer) +
+              std::string(choice ? choice->resultsOf(layer).size() : 0, '>');
     text += ';';
   }
   return text;

@@ -62,8 +62,7 @@ std::shared_ptr<Module::Impl> annotated(const Module &module,
       SmallVector<LayerChoice> choices;
       for (const EdgeChoice &choice : decision.choices) {
         choices.push_back(choice.choice);
-        if (auto results = choice.results.find(layer); results != choice.results.end())
-          choices.back().results = results->second;
+        choices.back().results = choice.resultsOf(layer);
         auto rounded = choice.rounded.find(layer);
         if (rounded != choice.rounded.end() && (hasAllNumbers || choices.size() == chosen))
           choices.back().rounded =

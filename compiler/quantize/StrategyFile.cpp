@@ -242,9 +242,8 @@ StrategyFiles strategyFiles(const Module &module, const std::vector<Decision> &d
       line.rounding = choice.choice.rounding;
       line.strength = choice.strength;
       line.factors = choice.choice.factors;
-      if (auto results = choice.results.find(layer); results != choice.results.end())
-        for (const RoundedResult &result : results->second)
-          line.results.push_back({result.scale, result.zero, int64_t(result.behind)});
+      for (const RoundedResult &result : choice.resultsOf(layer))
+        line.results.push_back({result.scale, result.zero, int64_t(result.behind)});
       if (auto found = choice.rounded.find(layer); found != choice.rounded.end()) {
         line.rounded = numbersKey(*found->second);
         rounded.insert({int64_t(layer), found->second});

@@ -34,14 +34,15 @@ public:
     const RefTensor *scale = constants.find(op.getScale());
     if (!scale || scale->reals.size() != 1 || !(scale->reals[0] > 0))
       return;
-    Value input = op.getInput();
-    by = {{}, {scale->reals[0]}};
-    if (Value before = equalised(input); before && isDivisible(before))
-      input = before;
-    else
-      by = {{}, {scale->reals[0]}};
-    if (!isDivisible(input))
-      return;
+    const Divisor whole{{}, {scale->reals[0]}};
+    by = whole;
+    Value input = equalised(op.getInput());
+    if (!input || !isDivisible(input)) {
+      by = whole;
+      input = op.getInput();
+      if (!isDivisible(input))
+        return;
+    }
     b.setInsertionPoint(op);
     b.setLoc(op.getLoc());
     op.getInputMutable().assign(divided(input));
