@@ -22,7 +22,7 @@ std::string textWithoutNumbers(const Module &module) {
   return text;
 }
 
-Timed timedOf(const PriceRecord &record) { return {record.base, record.other, record.noise}; }
+Timed timedOf(const PriceRecord &record) { return {record.base, record.other, record.more}; }
 
 /// What disturbs makes times longer; equal ones are told apart by their text, so the order of lines
 /// does not matter.
@@ -84,7 +84,7 @@ bool PriceBook::isAlone(const std::string &base, const std::string &other) const
 Timed PriceBook::add(const std::string &base, const std::string &other, const Timed &taken) {
   PriceRecord record{processor,           target,         kernelBuild().str(),
                      keyFor(base, other), asField(sizes), int64_t(options->threads),
-                     taken.base,          taken.other,    taken.noise};
+                     taken.base,          taken.other,    taken.more};
   std::string line = record.text();
   if (options->onPrice)
     options->onPrice(line);

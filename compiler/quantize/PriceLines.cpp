@@ -11,8 +11,26 @@ namespace {
 constexpr size_t kMostFieldBytes = 300, kNumbers = 3;
 constexpr int64_t kMostThreads = 4096;
 constexpr double kMostSeconds = 1e6;
-constexpr LineFormat kFormat{"weft-price",    "2",        "price", /*fields=*/8, kMostPriceBytes,
+constexpr LineFormat kFormat{"weft-price",    "3",        "price", /*fields=*/8, kMostPriceBytes,
                              kMostFieldBytes, kMostPrices};
+
+/// Whether there are three, of which only the last one may be below zero, or zero.
+bool readTimes(StringRef text, PriceRecord &record) {
+  SmallVector<StringRef> words;
+  text.split(words, ' ');
+  if (words.size() != kNumbers)
+    return false;
+  bool isLess = words.back().consume_front("-");
+  double *numbers[kNumbers] = {&record.base, &record.other, &record.more};
+  for (size_t i = 0; i < kNumbers; ++i) {
+    std::optional<double> seconds = realNumber(words[i]);
+    if (!seconds || *seconds > kMostSeconds || (*seconds == 0 && i + 1 < kNumbers))
+      return false;
+    *numbers[i] = *seconds;
+  }
+  record.more *= isLess ? -1 : 1;
+  return true;
+}
 
 Expected<PriceRecord> readLine(StringRef line) {
   Expected<SmallVector<StringRef>> fields = fieldsOf(line, kFormat);
@@ -36,18 +54,8 @@ Expected<PriceRecord> readLine(StringRef line) {
   if (!count || *count < 1)
     return readError(quotedText((*fields)[6]) + " is no number of threads such as threads=1");
   record.threads = *count;
-  SmallVector<StringRef> words;
-  (*fields)[7].split(words, ' ');
-  double *numbers[kNumbers] = {&record.base, &record.other, &record.noise};
-  for (size_t i = 0; i < kNumbers; ++i) {
-    std::optional<double> seconds;
-    if (words.size() == kNumbers)
-      seconds = realNumber(words[i]);
-    bool isTime = seconds && *seconds <= kMostSeconds && (*seconds > 0 || i + 1 == kNumbers);
-    if (!isTime)
-      return readError(quotedText((*fields)[7]) + " is no times such as 0.0123 0.0045 2e-05");
-    *numbers[i] = *seconds;
-  }
+  if (!readTimes((*fields)[7], record))
+    return readError(quotedText((*fields)[7]) + " is no times such as 0.0123 0.0045 -0.0078");
   return record;
 }
 
@@ -56,7 +64,7 @@ Expected<PriceRecord> readLine(StringRef line) {
 std::string PriceRecord::text() const {
   return lineOf(kFormat,
                 {processor, target, build, programs, sizes, "threads=" + std::to_string(threads),
-                 realText(base) + " " + realText(other) + " " + realText(noise)});
+                 realText(base) + " " + realText(other) + " " + realText(more)});
 }
 
 Expected<std::vector<PriceRecord>> parsePrices(StringRef text, StringRef name) {

@@ -1,6 +1,6 @@
 //===- PriceLines.h - What programs took when they were timed in turns, as lines of text ------===//
 //
-//   weft-price 2 | AMD EPYC 9B14 (25/17) | x86:v4 | weft 0.1.0 (…) | 8b1d33… | … | 0.01 2e-3 2e-05
+//   weft-price 3 | AMD EPYC 9B14 (25/17) | x86:v4 | weft 0.1.0 (…) | 8b1d33… | … | 0.01 2e-3 -8e-3
 //
 // Beside the records of `weft tune`, and merged as these are. Any bytes are read into records or an
 // error; nothing in here knows MLIR.
@@ -18,7 +18,8 @@ struct PriceRecord {
   std::string programs; ///< a key of the two programs, and of all sizes that they were called with
   std::string sizes;    ///< of the calls, for people
   int64_t threads;
-  double base, other, noise; ///< seconds
+  double base, other; ///< seconds
+  double more;        ///< seconds that kernels which are others take
 
   std::string text() const;
 };

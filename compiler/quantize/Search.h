@@ -142,8 +142,7 @@ private:
   Result<Timed> timeOfPeer(size_t index);
   Result<Session *> baseOf(const Strategy &base);
   std::string textOf(const Strategy &tried) const;
-  Result<double> costOf(const Strategy &tried, double leastGain);
-  Result<void> measureTies();
+  Result<double> costOf(const Strategy &tried);
   Result<void> measurePricesAround();
   Result<bool> isSumOfPrices(const Strategy &tried);
   /// Whether `again` was set before.
@@ -217,7 +216,6 @@ private:
   bool timeOver = false;
   double ownScore = NAN; ///< of the model in f32, by the caller
   bool again = false;    ///< what was timed once only is timed once more
-  double patience = 1;   ///< of timings
 };
 
 } // namespace weft

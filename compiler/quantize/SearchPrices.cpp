@@ -1,7 +1,7 @@
 //===- SearchPrices.cpp - What each choice of each layer takes and saves ----------------------===//
 //
 //   around = all first choices;  for each kind of layer and each choice:
-//   price = time(around with that choice) - time(around), in turns
+//   price = time(around with that choice) - time(around), in turns, of kernels that differ
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/quantize/Search.h"
@@ -13,9 +13,7 @@ namespace weft {
 namespace {
 
 constexpr size_t kPriceRounds = 2;
-constexpr double kLeastGain = 0.005; ///< of the time: what saves less saves nothing
-constexpr double kMostApart = 0.1;   ///< sum of prices and the whole, as a part of what it takes
-constexpr double kTiePatience = 4;
+constexpr double kMostApart = 0.1; ///< sum of prices and the whole, as a part of what it takes
 
 } // namespace
 
@@ -126,48 +124,7 @@ Result<void> Search::measurePricesAround() {
       break;
   }
   again = false;
-  if (Result<void> done = measureTies(); !done)
-    return done;
   setPriced();
-  return {};
-}
-
-/// The choice that differs from another in what is stored, bytes alone or floats, too; 0: none.
-static unsigned otherStoring(const Decision &decision, unsigned choice) {
-  auto storesBytes = [&](unsigned c) { return decision.choices[c - 1].choice.everywhere; };
-  auto isStatic = [&](unsigned c) {
-    return c > 0 && decision.choices[c - 1].choice.form == LayerChoice::Static &&
-           !decision.choices[c - 1].choice.rounding.hasSmallWeights();
-  };
-  for (unsigned other = 1; isStatic(choice) && other <= decision.choices.size(); ++other)
-    if (isStatic(other) && storesBytes(other) != storesBytes(choice))
-      return other;
-  return 0;
-}
-
-/// What storing bytes alone saves one kind of layer may be noise, and what it saves all of them,
-/// timed twice and for longer, is not: then each has its part of that.
-Result<void> Search::measureTies() {
-  Strategy tried = around;
-  std::vector<size_t> ties;
-  for (size_t i = 0; i < decisions.size(); ++i)
-    if (unsigned other = otherStoring(decisions[i], around[i]); other && costs[i][other] == 0) {
-      tried[i] = other;
-      ties.push_back(i);
-    }
-  if (ties.size() < 2 || isLate(Deadline::kPrices))
-    return {};
-  patience = kTiePatience;
-  if (Result<Timed> once = timeOf(around, tried); !once)
-    return once.diagnostics();
-  again = true;
-  Result<double> cost = costOf(tried, 0);
-  again = false;
-  patience = 1;
-  if (!cost)
-    return cost.diagnostics();
-  for (size_t i : ties)
-    costs[i][tried[i]] = *cost / double(ties.size());
   return {};
 }
 
@@ -226,7 +183,7 @@ Result<bool> Search::measureGroups() {
         Strategy tried = around;
         for (size_t decision : group)
           tried[decision] = choice;
-        if (!(cost = costOf(tried, kLeastGain)))
+        if (!(cost = costOf(tried)))
           return cost.diagnostics();
       }
       for (size_t decision : group)
@@ -289,7 +246,7 @@ Result<Timed> Search::predicted(const Strategy &base, const Strategy &other) {
   Result<double> first = predictedSeconds(base), second = predictedSeconds(other);
   if (!first || !second)
     return (first ? second : first).diagnostics();
-  return Timed{*first, *second, 0};
+  return Timed{*first, *second, *second - *first};
 }
 
 Result<double> Search::predictedSeconds(const Strategy &tried) {
@@ -314,7 +271,7 @@ Result<Timed> Search::timeOfPeer(size_t index) {
   Result<double> other = elsewhere->secondsOf(options.peers[index].module, timed);
   if (!base || !other)
     return (base ? other : base).diagnostics();
-  return Timed{*base, *other, 0};
+  return Timed{*base, *other, *other - *base};
 }
 
 Result<Timed> Search::timedInTurns(const Strategy &base, const Strategy &other, Session *compiled) {
@@ -328,7 +285,7 @@ Result<Timed> Search::timedInTurns(const Strategy &base, const Strategy &other, 
       return made.diagnostics();
     own = std::move(*made);
   }
-  Result<Timed> taken = timeInTurns(**first, compiled ? *compiled : *own, timed, options, patience);
+  Result<Timed> taken = timeInTurns(**first, compiled ? *compiled : *own, timed, options);
   if (!taken)
     return taken.diagnostics();
   return book.add(textOf(base), textOf(other), *taken);
@@ -349,12 +306,9 @@ Result<Timed> Search::timeBest(Session &program) {
 }
 
 /// Seconds more than with the strategy around; nothing where that is noise.
-Result<double> Search::costOf(const Strategy &tried, double leastGain) {
+Result<double> Search::costOf(const Strategy &tried) {
   Result<Timed> taken = timeOf(around, tried);
-  if (!taken)
-    return taken.diagnostics();
-  double more = taken->other - taken->base;
-  return std::fabs(more) > std::max(taken->noise, leastGain * taken->base) ? more : 0;
+  return taken ? Result<double>(taken->more) : taken.diagnostics();
 }
 
 } // namespace weft

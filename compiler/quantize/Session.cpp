@@ -184,8 +184,28 @@ Result<BoundCall> Session::bind(Call call) const {
   return bound;
 }
 
+void Session::note(bool launches) {
+  auto keep = [](void *user, const weft_trace_event_t *event) {
+    static_cast<std::vector<weft_trace_event_t> *>(user)->push_back(*event);
+  };
+  weft_context_trace(context, launches ? weft_trace_fn(keep) : nullptr, &events, nullptr);
+}
+
+Launches Session::launches() const {
+  Launches all;
+  for (const weft_trace_event_t &event : events) {
+    auto info = emptyInfo<weft_kernel_info_t>();
+    weft_kernel_info(weft_context_module(context), event.kernel, &info);
+    Launches::Times &times = all.times[{info.name, event.units, event.flops, event.bytes}];
+    ++times.count;
+    times.seconds += 1e-9 * double(event.end_ns - event.begin_ns);
+  }
+  return all;
+}
+
 Result<void> Session::call(const BoundCall &bound) {
   releaseResults();
+  events.clear();
   weft_error_t error = WEFT_ERROR_INIT;
   if (weft_call_function(context, function, bound.tensors.data(), uint32_t(bound.tensors.size()),
                          results.data(), uint32_t(results.size()), &error))

@@ -7,6 +7,7 @@
 #ifndef WEFT_COMPILER_QUANTIZE_SESSION_H
 #define WEFT_COMPILER_QUANTIZE_SESSION_H
 
+#include "compiler/quantize/Launches.h"
 #include "weft/quantize.hpp"
 #include "weft/runtime.h"
 
@@ -36,6 +37,10 @@ public:
   /// are judged by the call. Inputs that passes added are not among them.
   Result<BoundCall> bind(Call call) const;
   Result<void> call(const BoundCall &call);
+  /// Whether calls to come note what they launch, which takes some time.
+  void note(bool launches);
+  /// Of the last call.
+  Launches launches() const;
   const std::vector<weft_tensor_t> &outputs() const { return results; }
   std::string outputName(size_t index) const;
   uint32_t outputElement(size_t index) const;
@@ -55,6 +60,7 @@ private:
   int32_t function = 0;
   uint32_t inputCount = 0;
   std::vector<weft_tensor_t> results;
+  std::vector<weft_trace_event_t> events; ///< of the last call that was noted
 };
 
 /// Elements of an output of f32.

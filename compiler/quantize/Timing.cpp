@@ -1,6 +1,7 @@
 //===- Timing.cpp -----------------------------------------------------------------------------===//
 
 #include "compiler/quantize/Timing.h"
+#include "llvm/ADT/STLExtras.h"
 #include <chrono>
 #include <cmath>
 #include <numeric>
@@ -10,9 +11,11 @@ namespace weft {
 namespace {
 
 constexpr double kCallSeconds = 4e-3, kTogetherSeconds = 0.8;
-constexpr size_t kLeastTurns = 5, kSteadyTurns = 10, kMostTurns = 30;
-constexpr double kSteady = 1e-3; ///< of the time: what medians of half the turns may differ by
-constexpr double kTimings = 40;  ///< that a search with little time has time for
+constexpr size_t kLeastTurns = 5, kMostTurns = 30;
+constexpr double kSteady = 5e-4;    ///< of a call's time: noise that more turns need not lessen
+constexpr double kLeastMore = 1e-3; ///< of a call's time: what differs less differs by nothing
+constexpr double kNoises = 2;       ///< that a difference is more than
+constexpr double kTimings = 40;     ///< that a search with little time has time for
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -26,16 +29,35 @@ double spent(unsigned threads) {
   return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
 }
 
-/// The fastest of the calls that fit some time, but of one at least.
-Result<double> fastest(Session &session, const BoundCall &call, unsigned threads) {
-  double begin = now(), best = INFINITY;
-  do {
-    double before = spent(threads);
-    if (Result<void> done = session.call(call); !done)
-      return done.diagnostics();
-    best = std::min(best, spent(threads) - before);
-  } while (now() - begin < kCallSeconds);
-  return best;
+/// What the fastest of some calls took.
+struct Turn {
+  double seconds = INFINITY;
+  Launches launches; ///< of a fast one
+};
+
+/// Of the calls that fit some time, but of one at least. Half of them note what they launch, as
+/// that costs short ones something.
+Result<Turn> turnOf(Session &session, const BoundCall &call, unsigned threads) {
+  Turn turn;
+  auto callFor = [&](double seconds, bool notes) -> Result<void> {
+    for (double begin = now(); now() - begin < seconds;) {
+      double before = spent(threads);
+      if (Result<void> done = session.call(call); !done)
+        return done.diagnostics();
+      double taken = spent(threads) - before;
+      if (notes && taken < turn.seconds)
+        turn.launches = session.launches();
+      turn.seconds = std::min(turn.seconds, taken);
+    }
+    return {};
+  };
+  double begin = now();
+  session.note(true);
+  Result<void> done = callFor(kCallSeconds / 2, true);
+  session.note(false);
+  if (done)
+    done = callFor(begin + kCallSeconds - now(), false);
+  return done ? Result<Turn>(std::move(turn)) : done.diagnostics();
 }
 
 double medianOf(std::vector<double> samples) {
@@ -44,18 +66,25 @@ double medianOf(std::vector<double> samples) {
   return *middle;
 }
 
-/// How far the medians of every other turn and of the rest are apart.
-double noiseOf(const std::vector<double> &samples) {
-  std::vector<double> even, odd;
-  for (size_t i = 0; i < samples.size(); ++i)
-    (i % 2 ? odd : even).push_back(samples[i]);
-  return std::fabs(medianOf(std::move(even)) - medianOf(std::move(odd)));
+/// How far another median of as many samples would be from this one.
+double noiseOf(std::vector<double> samples) {
+  double middle = medianOf(samples), count = double(samples.size());
+  for (double &sample : samples)
+    sample = std::fabs(sample - middle);
+  return 2 * medianOf(std::move(samples)) / std::sqrt(count);
 }
 
-/// Whether more turns would say the same.
-bool isSteady(const std::vector<double> &samples) {
-  return samples.size() >= kSteadyTurns && noiseOf(samples) <= kSteady * medianOf(samples);
-}
+/// Turns of one call.
+struct CallTurns {
+  std::vector<double> base, other, more;
+
+  /// Whether more turns would say the same.
+  bool isSteady() const { return noiseOf(more) <= kSteady * medianOf(base); }
+  double certainlyMore() const {
+    double median = medianOf(more), least = kLeastMore * medianOf(base);
+    return std::fabs(median) > std::max(kNoises * noiseOf(more), least) ? median : 0;
+  }
+};
 
 size_t bytesOf(const Call &call) {
   size_t elements = 0;
@@ -68,30 +97,35 @@ size_t bytesOf(const Call &call) {
 } // namespace
 
 Result<Timed> timeInTurns(Session &base, Session &other, const std::vector<BoundCall> &calls,
-                          const QuantizeOptions &options, double patience) {
-  double together = patience * kTogetherSeconds;
+                          const QuantizeOptions &options) {
+  double together = kTogetherSeconds;
   if (options.seconds > 0)
     together = std::min(together, options.seconds / kTimings);
-  std::vector<double> samples[2];
+  std::vector<CallTurns> turns(calls.size());
   double begin = now();
-  auto isEnough = [&](size_t turns) {
-    return turns >= kMostTurns || now() - begin >= together ||
-           (isSteady(samples[0]) && isSteady(samples[1]));
+  auto isEnough = [&](size_t count) {
+    return count >= kMostTurns || now() - begin >= together ||
+           llvm::all_of(turns, [](const CallTurns &each) { return each.isSteady(); });
   };
-  for (size_t turn = 0; turn < kLeastTurns || !isEnough(turn); ++turn)
-    for (Session *session : {&base, &other}) {
-      double sum = 0;
-      for (const BoundCall &call : calls) {
-        if (options.cancelled && options.cancelled())
-          return quantizeError("W0399", "interrupted");
-        Result<double> seconds = fastest(*session, call, options.threads);
-        if (!seconds)
-          return seconds.diagnostics();
-        sum += *seconds;
-      }
-      samples[session == &other].push_back(sum);
+  for (size_t count = 0; count < kLeastTurns || !isEnough(count); ++count)
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (options.cancelled && options.cancelled())
+        return quantizeError("W0399", "interrupted");
+      Result<Turn> first = turnOf(base, calls[i], options.threads);
+      Result<Turn> second = turnOf(other, calls[i], options.threads);
+      if (!first || !second)
+        return (first ? second : first).diagnostics();
+      turns[i].base.push_back(first->seconds);
+      turns[i].other.push_back(second->seconds);
+      turns[i].more.push_back(secondsMore(first->launches, second->launches));
     }
-  return Timed{medianOf(samples[0]), medianOf(samples[1]), noiseOf(samples[0])};
+  Timed all{0, 0, 0};
+  for (const CallTurns &each : turns) {
+    all.base += medianOf(each.base);
+    all.other += medianOf(each.other);
+    all.more += each.certainlyMore();
+  }
+  return all;
 }
 
 Result<std::vector<size_t>> timedCalls(const Calls &calls) {

@@ -9,13 +9,14 @@ namespace weft {
 /// Seconds for all timed calls together.
 struct Timed {
   double base, other;
-  double noise; ///< how far halves of the base's own turns are apart
+  double more; ///< that the other's kernels take, where they are others; calls whose turns say
+               ///< nothing certain add nothing
 };
 
 /// Both programs take turns, so what disturbs the machine disturbs both; medians over turns of the
-/// fastest of some calls. There are more turns with more patience, as long as that tells more.
+/// fastest of some calls.
 Result<Timed> timeInTurns(Session &base, Session &other, const std::vector<BoundCall> &calls,
-                          const QuantizeOptions &options, double patience = 1);
+                          const QuantizeOptions &options);
 
 /// The calls that time is measured with: one of the middle size, and the largest.
 Result<std::vector<size_t>> timedCalls(const Calls &calls);

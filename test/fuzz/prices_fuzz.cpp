@@ -1,6 +1,7 @@
 // Any bytes: files of prices are refused with their line, or hold records, sorted and each once, which are read again as they were written.
 #include "compiler/quantize/PriceLines.h"
 #include "test/fuzz/Target.h"
+#include <cmath>
 
 using namespace weft;
 using namespace weft::fuzz;
@@ -25,7 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   require(records->size() <= kMostPrices, "the number of records is limited");
   for (const PriceRecord &record : *records) {
     require(record.text().size() <= kMostPriceBytes, "the length of a record is limited");
-    require(record.base > 0 && record.other > 0 && record.noise >= 0 && record.threads >= 1,
+    require(record.base > 0 && record.other > 0 && std::isfinite(record.more) &&
+                record.threads >= 1,
             "fields are within their ranges");
   }
   std::string written = printPrices(*records);

@@ -5,8 +5,8 @@
 using namespace weft;
 
 static const std::string kLine =
-    "weft-price 2 | AMD EPYC 9B14 (25/17) | x86:v4+vnni | weft 0.1.0 (fedcba9876543210) | "
-    "8b1d33a0c2f4e596 | ids=1x128 mask=1x128 | threads=1 | 0.0123 0.0045 2e-05";
+    "weft-price 3 | AMD EPYC 9B14 (25/17) | x86:v4+vnni | weft 0.1.0 (fedcba9876543210) | "
+    "8b1d33a0c2f4e596 | ids=1x128 mask=1x128 | threads=1 | 0.0123 0.0045 -0.0077";
 
 static std::vector<PriceRecord> recordsOf(const std::string &text) {
   llvm::Expected<std::vector<PriceRecord>> records = parsePrices(text, "p");
@@ -39,7 +39,7 @@ TEST_CASE("a price says everything by itself and is written as it is read") {
   CHECK(record.threads == 1);
   CHECK(record.base == 0.0123);
   CHECK(record.other == 0.0045);
-  CHECK(record.noise == 2e-5);
+  CHECK(record.more == -0.0077);
   CHECK(record.text() == kLine);
 }
 
@@ -50,17 +50,21 @@ TEST_CASE("files of prices merge by putting them together: sorted, each once") {
 }
 
 TEST_CASE("what is no price is refused with its line") {
-  CHECK(refusal("0.5") == "p: line 1: no price: it does not begin with 'weft-price 2'");
-  CHECK(refusal(kLine + "\n" + with("price 2", "price 1")) ==
-        "p: line 2: the price is of version '1'; this Weft reads version 2");
+  CHECK(refusal("0.5") == "p: line 1: no price: it does not begin with 'weft-price 3'");
+  CHECK(refusal(kLine + "\n" + with("price 3", "price 2")) ==
+        "p: line 2: the price is of version '2'; this Weft reads version 3");
   CHECK(refusal(with("8b1d", "8B1D")) ==
         "p: line 1: '8B1D33a0c2f4e596' is no key of programs: 16 hexadecimal digits");
   CHECK(refusal(with("threads=1", "threads=0")) ==
         "p: line 1: 'threads=0' is no number of threads such as threads=1");
   CHECK(refusal(with("0.0123 ", "")) ==
-        "p: line 1: '0.0045 2e-05' is no times such as 0.0123 0.0045 2e-05");
+        "p: line 1: '0.0045 -0.0077' is no times such as 0.0123 0.0045 -0.0078");
   for (const char *seconds : {"0", "-1", "nan", "inf", "1e9"}) {
     INFO(seconds);
     CHECK(refusal(with("0.0123", seconds)) != "");
+  }
+  for (const char *more : {"--1", "-", "nan", "-inf", "-1e9"}) {
+    INFO(more);
+    CHECK(refusal(with("-0.0077", more)) != "");
   }
 }

@@ -8,7 +8,7 @@ $ python3 make_calls.py calls 20
 $ weft quantize -q one.mlir --calibration calls --prices m.prices -o first.weft && sort -c m.prices && cp m.prices shared.prices
 $ cp m.prices m.before && weft quantize -q one.mlir --calibration calls --prices m.prices -o second.weft
 $ cmp first.weft second.weft && cmp m.before m.prices
-$ sed 's/^weft-price 2 | [^|]* |/weft-price 2 | Another (1\/2) |/' m.prices > o.prices && cp o.prices o.before
+$ sed 's/^weft-price 3 | [^|]* |/weft-price 3 | Another (1\/2) |/' m.prices > o.prices && cp o.prices o.before
 $ weft quantize -q one.mlir --calibration calls --prices o.prices -o third.weft
 $ python3 -c "
 $+ before, after = set(open('o.before')), set(open('o.prices'))
@@ -22,7 +22,7 @@ $ weft quantize -q one.mlir --calibration calls --prices l.prices -o fourth.weft
 $ python3 -c "print(abs(len(set(open('l.prices'))) - len(set(open('m.prices')))) <= 1, 'weft 0.0.9' in open('l.prices').read())"
 | True False
 $ echo text > text.prices && weft quantize one.mlir --calibration calls --prices text.prices -o no.weft
-! error[W0325]: text.prices: line 1: no price: it does not begin with 'weft-price 2'
+! error[W0325]: text.prices: line 1: no price: it does not begin with 'weft-price 3'
 ? 1
 $ weft quantize one.mlir --calibration calls --prices nowhere/m.prices -o no.weft
 ! error{*}nowhere/m.prices{*}
