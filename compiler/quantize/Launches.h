@@ -1,6 +1,6 @@
 //===- Launches.h - What the launches of one call took ----------------------------------------===//
 //
-//   double more = secondsMore(base->launches(), other->launches());   // 0 where both launch the same
+//   double more = secondsMore(base->launches(), other->launches());   // 0: both launch the same
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_QUANTIZE_LAUNCHES_H
 #define WEFT_COMPILER_QUANTIZE_LAUNCHES_H
