@@ -11,21 +11,55 @@ namespace {
 
 constexpr double kNothing = 1e-12; ///< of labels, where all are to stay
 constexpr double kNoiseShare = 1e-3;
+constexpr size_t kPictureRank = 4;
+
+/// Elements some distance apart.
+struct Line {
+  const float *first;
+  size_t size, stride;
+  float operator[](size_t i) const { return first[i * stride]; }
+};
+
+/// Where the largest element is.
+size_t labelOf(const Line &line) {
+  size_t label = 0;
+  for (size_t i = 1; i < line.size; ++i)
+    label = line[i] > line[label] ? i : label;
+  return label;
+}
 
 /// The logarithm of the sum of e^x.
-double logSum(const float *line, size_t size) {
-  double most = *std::max_element(line, line + size), sum = 0;
-  for (size_t i = 0; i < size; ++i)
+double logSum(const Line &line) {
+  double most = line[labelOf(line)], sum = 0;
+  for (size_t i = 0; i < line.size; ++i)
     sum += std::exp(line[i] - most);
   return most + std::log(sum);
 }
 
-double divergence(const float *expected, const float *got, size_t size) {
-  double first = logSum(expected, size), second = logSum(got, size), sum = 0;
-  for (size_t i = 0; i < size; ++i)
+double divergence(const Line &expected, const Line &got) {
+  double first = logSum(expected), second = logSum(got), sum = 0;
+  for (size_t i = 0; i < expected.size; ++i)
     sum += std::exp(expected[i] - first) * ((expected[i] - first) - (got[i] - second));
   return sum;
 }
+
+/// How an output is compared: which elements have a direction together, and which are a label.
+struct Comparison {
+  size_t line = 1;                ///< elements
+  size_t labels = 1, classes = 1; ///< in a line; a class lies behind all labels of that before
+
+  /// Lines are what the last dimension has, pictures whole ones with the channels of each place.
+  /// Lines of one element would have no direction: all are one line then.
+  static Comparison of(const weft_tensor_t &tensor, bool isPicture) {
+    size_t all = size_t(elementsIn(tensor));
+    auto dim = [&](size_t d) { return size_t(tensor.dim[d]); };
+    if (isPicture && all > 0 && dim(1) > 1)
+      return {all / dim(0), all / dim(0) / dim(1), dim(1)};
+    size_t last = isPicture && all > 0 ? all / dim(0) : tensor.rank ? dim(tensor.rank - 1) : 1;
+    size_t line = last > 1 ? last : std::max<size_t>(all, 1);
+    return {line, 1, line};
+  }
+};
 
 /// What a metric is now and may be, as distances from an answer without any loss.
 std::pair<double, double> distances(const Accuracy &accuracy, const QuantizeBudget &budget) {
@@ -57,8 +91,6 @@ std::vector<KeptOutput> keepOutputs(const std::vector<weft_tensor_t> &outputs, s
     if (output.element != WEFT_F32)
       continue;
     kept[i].elements.assign(floatsAt(output), floatsAt(output) + elementsIn(output));
-    size_t last = output.rank ? size_t(output.dim[output.rank - 1]) : 1;
-    kept[i].line = last > 1 ? last : std::max<size_t>(kept[i].elements.size(), 1);
   }
   return kept;
 }
@@ -88,10 +120,9 @@ CountedPositions CountedPositions::of(const BoundCall &call, const std::string &
   return positions;
 }
 
-bool CountedPositions::has(const weft_tensor_t &tensor, size_t line, size_t lines) const {
-  bool isCovered = !counts.empty() && tensor.rank > dims.size() &&
-                   std::equal(dims.begin(), dims.end(), tensor.dim) && lines % counts.size() == 0;
-  return !isCovered || counts[line / (lines / counts.size())];
+bool CountedPositions::cover(const weft_tensor_t &tensor, size_t lines) const {
+  return !counts.empty() && tensor.rank > dims.size() &&
+         std::equal(dims.begin(), dims.end(), tensor.dim) && lines % counts.size() == 0;
 }
 
 void AccuracySum::addLine(Sum &sum, const float *expected, const float *got, size_t line) {
@@ -110,9 +141,6 @@ void AccuracySum::addLine(Sum &sum, const float *expected, const float *got, siz
     cosine = cosine > 1 ? 1 : 0;
   sum.cosine += cosine;
   sum.worst = std::min(sum.worst, cosine);
-  sum.same += std::max_element(expected, expected + line) - expected ==
-              std::max_element(got, got + line) - got;
-  sum.kl += divergence(expected, got, line);
   ++sum.lines;
 }
 
@@ -121,11 +149,25 @@ void AccuracySum::add(const std::vector<KeptOutput> &expected,
   sums.resize(expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     sums[i].isState = expected[i].isState;
-    size_t size = expected[i].line, lines = expected[i].elements.size() / size;
-    for (size_t line = 0; line < lines; ++line)
-      if (positions.has(got[i], line, lines))
-        addLine(sums[i], expected[i].elements.data() + line * size, floatsAt(got[i]) + line * size,
-                size);
+    Comparison rows = Comparison::of(got[i], false);
+    bool isCovered = positions.cover(got[i], expected[i].elements.size() / rows.line);
+    bool isPicture = got[i].rank >= kPictureRank && !isCovered && !expected[i].isState;
+    Comparison by = isPicture ? Comparison::of(got[i], true) : rows;
+    size_t lines = expected[i].elements.size() / by.line;
+    for (size_t line = 0; line < lines; ++line) {
+      if (isCovered && !positions.counts[line / (lines / positions.counts.size())])
+        continue;
+      const float *first = expected[i].elements.data() + line * by.line,
+                  *second = floatsAt(got[i]) + line * by.line;
+      addLine(sums[i], first, second, by.line);
+      for (size_t label = 0; label < by.labels; ++label) {
+        Line wanted{first + label, by.classes, by.labels},
+            is{second + label, by.classes, by.labels};
+        sums[i].same += labelOf(wanted) == labelOf(is);
+        sums[i].kl += divergence(wanted, is);
+        ++sums[i].labels;
+      }
+    }
   }
 }
 
@@ -137,8 +179,8 @@ Accuracy AccuracySum::of(size_t output) const {
     return accuracy;
   accuracy.cosine = sum.cosine / double(sum.lines);
   accuracy.worstCosine = sum.worst;
-  accuracy.top1 = double(sum.same) / double(sum.lines);
-  accuracy.kl = std::isfinite(sum.kl) ? std::max(sum.kl / double(sum.lines), 0.0) : INFINITY;
+  accuracy.top1 = double(sum.same) / double(sum.labels);
+  accuracy.kl = std::isfinite(sum.kl) ? std::max(sum.kl / double(sum.labels), 0.0) : INFINITY;
   if (sum.isState)
     accuracy.top1 = accuracy.kl = NAN;
   if (sum.noise > 0)

@@ -15,7 +15,6 @@ namespace weft {
 /// The elements of an output, which outlive the call.
 struct KeptOutput {
   std::vector<float> elements; ///< none of outputs that are not of f32
-  size_t line = 1;             ///< elements of the last dimension
   bool isState = false;        ///< that calls to come read: its lines are no distributions
 };
 std::vector<KeptOutput> keepOutputs(const std::vector<weft_tensor_t> &outputs, size_t count);
@@ -27,11 +26,13 @@ struct CountedPositions {
 
   /// Where elements of an input are not 0.
   static CountedPositions of(const BoundCall &call, const std::string &input);
-  /// Whether a line of a tensor is one of a position that counts. All lines of tensors whose first
-  /// dimensions are others do.
-  bool has(const weft_tensor_t &tensor, size_t line, size_t lines) const;
+  /// Whether so many lines of a tensor are those of positions, each as many as another.
+  bool cover(const weft_tensor_t &tensor, size_t lines) const;
 };
 
+/// Outputs are compared by lines of their last dimension. Those of four dimensions or more that are
+/// neither states nor of positions are pictures: each is one line, and the channels of each of its
+/// places are a label. (A dark row of a photograph has no direction that says anything.)
 class AccuracySum {
 public:
   void add(const std::vector<KeptOutput> &expected, const std::vector<weft_tensor_t> &got,
@@ -49,7 +50,7 @@ public:
 private:
   struct Sum {
     double cosine = 0, worst = 1, signal = 0, noise = 0, kl = 0;
-    size_t lines = 0, same = 0;
+    size_t lines = 0, labels = 0, same = 0;
     bool isState = false;
   };
   static void addLine(Sum &sum, const float *expected, const float *got, size_t line);

@@ -38,8 +38,9 @@ struct Calls {
   std::function<Result<Call>(size_t)> read; ///< the one of a number
 };
 
-/// How far outputs are from those of the model in f32, over all calls. Lines are what the last dimension of an output has; where outputs
-/// differ, the worst one counts.
+/// How far outputs are from those of the model in f32, over all calls. Lines are what the last dimension of an output has; of outputs
+/// of four dimensions or more, which are pictures, whole ones for `cosine`, and the channels of a place for `top1` and `kl`. Where
+/// outputs differ, the worst one counts.
 struct Accuracy {
   double cosine = 1;      ///< mean of the cosines of lines
   double worstCosine = 1; ///< the smallest of them

@@ -41,6 +41,26 @@ TEST_CASE("lines are what the last dimension has") {
   CHECK(accuracyOf({1, 2, 3}, {2, 4, 6}, {3, 1}).cosine == Approx(1));
 }
 
+TEST_CASE("a picture has one direction, whatever its dark rows do") {
+  // two channels of a bright and a dark row
+  std::vector<float> expected{8, 8, 0, 0.001f, 1, 1, 0.002f, 0}, got = expected;
+  std::swap(got[2], got[3]); // a right angle between rows, and nearly none between pictures
+  CHECK(accuracyOf(expected, got, {1, 2, 2, 2}).worstCosine > 0.999);
+  CHECK(accuracyOf(expected, got, {2, 2, 2}).worstCosine == Approx(0).margin(1e-6));
+  // another picture counts by itself
+  CHECK(accuracyOf({1, 0, 0, 1, 1, 0, 0, 1}, {1, 0, 0, 1, 0, 1, 1, 0}, {2, 2, 2, 1}).cosine ==
+        Approx(0.5));
+}
+
+TEST_CASE("each place of a picture has a label: the channel that is largest there") {
+  std::vector<float> expected{5, 1, 1, 1, 0, 2, 3, 4}, got{4, 1, 1, 6, 0, 2, 3, 4};
+  Accuracy picture = accuracyOf(expected, got, {1, 2, 2, 2});
+  CHECK(picture.top1 == 0.75); // the last place is of the first channel now
+  CHECK(picture.kl > 0);
+  // with one channel it is the place itself
+  CHECK(accuracyOf({1, 2, 3, 4}, {1, 5, 3, 4}, {1, 1, 2, 2}).top1 == 0);
+}
+
 TEST_CASE("what calls to come read has neither label nor divergence, and counts by its distance") {
   std::vector<float> expected{1, 0, 0, 1}, got{0, 1, 0, 1};
   std::vector<int64_t> dims{2, 2};
