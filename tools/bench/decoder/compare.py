@@ -65,12 +65,15 @@ def strategy(work, kind):
 
 
 def search(work, rounds):
-    """As fast as two of the files, and as small as asked for."""
+    """As fast as two of the files, and as small as asked for. Prices are shared by the three."""
+    prices = os.path.join(work, "artifacts", "prices")
+    if os.path.exists(prices):
+        os.remove(prices)
     ratios = judged(work, {label: FILES[label] for label in (F32, UNIFORM, FOUR)}, rounds)
     budgets = [f"latency<={COLDER * ratios[label]['ratio']:.3f}x" for label in (UNIFORM, FOUR)] + ["size<=0.1875x"]
     for (_, kind), budget in zip(SEARCHED.values(), budgets):
         weft(work, "quantize", engines.onnx_file(work, MODEL, "f32"), kind, "--calibration", os.path.join(work, "models", MODEL + ".calls"),
-             "--at", "batch=1,seq=1,past=128", "--budget", budget, "--prices", os.path.join(work, "artifacts", "prices"),
+             "--at", "batch=1,seq=1,past=128", "--budget", budget, "--prices", prices,
              "--strategy", strategy(work, kind))
 
 
