@@ -32,32 +32,28 @@ double spent(unsigned threads) {
 /// What the fastest of some calls took.
 struct Turn {
   double seconds = INFINITY;
-  Launches launches; ///< of a fast one
+  Launches launches; ///< of the fastest that noted them
 };
 
-/// Of the calls that fit some time, but of one at least. Half of them note what they launch, as
-/// that costs short ones something.
+/// Of the calls that fit some time, but of one at least. Every other one notes what it launches, as
+/// that costs short ones something, and so does the first, as there may be no other.
 Result<Turn> turnOf(Session &session, const BoundCall &call, unsigned threads) {
   Turn turn;
-  auto callFor = [&](double seconds, bool notes) -> Result<void> {
-    for (double begin = now(); now() - begin < seconds;) {
-      double before = spent(threads);
-      if (Result<void> done = session.call(call); !done)
-        return done.diagnostics();
-      double taken = spent(threads) - before;
-      if (notes && taken < turn.seconds)
-        turn.launches = session.launches();
-      turn.seconds = std::min(turn.seconds, taken);
-    }
-    return {};
-  };
-  double begin = now();
-  session.note(true);
-  Result<void> done = callFor(kCallSeconds / 2, true);
+  double leastNoted = INFINITY, begin = now();
+  for (size_t i = 0; i == 0 || now() - begin < kCallSeconds; ++i) {
+    bool notes = i == 0 || i % 2 == 1;
+    session.note(notes);
+    double before = spent(threads);
+    Result<void> done = session.call(call);
+    double taken = spent(threads) - before;
+    if (!done)
+      return done.diagnostics();
+    if (notes && taken < leastNoted)
+      turn.launches = session.launches(), leastNoted = taken;
+    turn.seconds = std::min(turn.seconds, taken);
+  }
   session.note(false);
-  if (done)
-    done = callFor(begin + kCallSeconds - now(), false);
-  return done ? Result<Turn>(std::move(turn)) : done.diagnostics();
+  return turn;
 }
 
 double medianOf(std::vector<double> samples) {
